@@ -1,0 +1,67 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use super::invalid::{checked_text, serialize_as_text};
+use super::{Invalid, Text};
+
+checked_text! {
+    /// The serial number that a virtual disk shows to its guest.
+    DiskSerial,
+    "a disk serial like `talos-system`",
+    "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,19}$",
+    |text| {
+        if text.is_empty() {
+            Err("it is empty")
+        } else if text.len() > 20 {
+            Err("QEMU keeps at most 20 characters of a serial")
+        } else if !text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
+            Err("only letters, digits, `-`, `_` and `.` are allowed")
+        } else if !text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+            Err("it must begin with a letter, a digit or `_`")
+        } else {
+            Ok(Cow::Borrowed(text))
+        }
+    }
+}
+
+/// The disk that Talos installs to, as the machine configuration names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InstallDisk {
+    /// A device such as `/dev/sda`.
+    Path(Box<str>),
+    /// A serial number, which the system disk then gets.
+    Serial(DiskSerial),
+}
+
+impl Text for InstallDisk {
+    const WHAT: &'static str = "a disk: a path like `/dev/sda`, or a serial number";
+    const PATTERN: &'static str = "^/dev/[A-Za-z0-9/_.:+-]{1,200}$|^[A-Za-z0-9_][A-Za-z0-9_.-]{0,19}$";
+}
+
+impl FromStr for InstallDisk {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.starts_with('/') {
+            let device = text.strip_prefix("/dev/").filter(|name| !name.is_empty());
+            let plain = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_.:+-".contains(&b));
+            return match device {
+                Some(name) if plain(name) => Ok(Self::Path(text.into())),
+                _ => Err(Invalid::new(text, Self::WHAT).because("a path begins with `/dev/` and has no spaces")),
+            };
+        }
+        text.parse().map(Self::Serial)
+    }
+}
+
+impl fmt::Display for InstallDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => f.write_str(path),
+            Self::Serial(serial) => serial.fmt(f),
+        }
+    }
+}
+
+serialize_as_text!(InstallDisk);

@@ -1,0 +1,159 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// A value that people write as text: what to call it, and its shape for editors.
+pub trait Text: FromStr<Err = Invalid> + fmt::Display {
+    /// What it is, with an example; completes the sentence "… is not".
+    const WHAT: &'static str;
+    /// A regular expression for JSON Schema: whatever matches it is a value of this type.
+    const PATTERN: &'static str;
+}
+
+/// A text that is not the value it should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{value} is not {what}")]
+pub struct Invalid {
+    value: Quoted,
+    what: Cow<'static, str>,
+    why: Option<Cow<'static, str>>,
+    hint: Option<Cow<'static, str>>,
+}
+
+impl Invalid {
+    pub(crate) fn new(value: &str, what: impl Into<Cow<'static, str>>) -> Self {
+        Self { value: Quoted::new(value), what: what.into(), why: None, hint: None }
+    }
+
+    /// An error about a value that must not be repeated anywhere.
+    pub(crate) fn hidden(what: &'static str) -> Self {
+        Self { value: Quoted::hidden(), what: what.into(), why: None, hint: None }
+    }
+
+    pub(crate) fn because(mut self, why: impl Into<Cow<'static, str>>) -> Self {
+        self.why = Some(why.into());
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What exactly is wrong with it, when more can be said than that it is not what it should be.
+    pub fn why(&self) -> Option<&str> {
+        self.why.as_deref()
+    }
+
+    /// What to write instead, when that can be told.
+    pub fn suggestion(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+/// A piece of input made fit for a message: bounded, without control characters, in backquotes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quoted(String);
+
+impl Quoted {
+    const LONGEST: usize = 72;
+
+    pub fn new(text: &str) -> Self {
+        let mut shown: String = text.chars().take(Self::LONGEST).flat_map(printable).collect();
+        if text.chars().nth(Self::LONGEST).is_some() {
+            shown.push('…');
+        }
+        Self(format!("`{shown}`"))
+    }
+
+    fn hidden() -> Self {
+        Self("the value (not shown)".to_owned())
+    }
+}
+
+/// Control characters and the marks that reorder text are written as escapes: a file must not steer the terminal.
+fn printable(c: char) -> impl Iterator<Item = char> {
+    let reorders =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    let escaped = (c.is_control() || reorders).then(|| c.escape_default());
+    let plain = escaped.is_none().then_some(c);
+    escaped.into_iter().flatten().chain(plain)
+}
+
+impl fmt::Display for Quoted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Serializes a type as the text that it displays.
+macro_rules! serialize_as_text {
+    ($($name:ty),+ $(,)?) => {$(
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    )+};
+}
+
+/// Declares a text type whose only way in is its check.
+///
+/// The check returns the text to keep (`Ok`), or what is wrong with it.
+macro_rules! checked_text {
+    ($(#[$meta:meta])* $name:ident, $what:literal, $pattern:literal, $check:expr) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl $crate::model::Text for $name {
+            const WHAT: &'static str = $what;
+            const PATTERN: &'static str = $pattern;
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::model::Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let check: fn(&str) -> Result<std::borrow::Cow<'_, str>, &'static str> = $check;
+                match check(text) {
+                    Ok(kept) => Ok(Self(kept.into())),
+                    Err(why) => Err($crate::model::Invalid::new(text, $what).because(why)),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        $crate::model::invalid::serialize_as_text!($name);
+    };
+}
+
+pub(super) use {checked_text, serialize_as_text};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_text_cannot_steer_the_terminal() {
+        assert_eq!(Quoted::new("a\u{1b}[31mb\n\u{202e}").to_string(), "`a\\u{1b}[31mb\\n\\u{202e}`");
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        let shown = Quoted::new(&"x".repeat(1000)).to_string();
+        assert_eq!(shown.chars().count(), Quoted::LONGEST + 3);
+        assert!(shown.ends_with("…`"));
+    }
+}

@@ -1,0 +1,39 @@
+//! The words of the domain: values that cannot be wrong, and the desired cluster made of them.
+//!
+//! Nothing here reads a file, a socket or a clock, and nothing here uses another room of the crate.
+
+mod address;
+mod bounded;
+mod cluster;
+mod disk_size;
+mod endpoint;
+mod fingerprint;
+mod hardware;
+mod install_disk;
+mod invalid;
+mod mac_address;
+mod names;
+mod origin;
+mod schematic_id;
+mod talos_version;
+mod token;
+
+pub use address::{NicAddress, Prefixed};
+pub use bounded::{
+    Bounded, Cores, MemoryMib, Mtu, Queues, ShutdownDelay, Sockets, StartupDelay, StartupOrder, VlanTag, VmId,
+};
+pub use cluster::{
+    Cluster, Credentials, DataDisk, ExtraNic, Network, Node, Proxmox, Role, Template, TlsTrust, VlanMode, Vm,
+};
+pub use disk_size::DiskSize;
+pub use endpoint::Endpoint;
+pub use fingerprint::Fingerprint;
+pub use hardware::{Bios, CloneMode, CpuType, Machine, OsType, ScsiController};
+pub use install_disk::{DiskSerial, InstallDisk};
+pub use invalid::{Invalid, Quoted, Text};
+pub use mac_address::MacAddress;
+pub use names::{BridgeName, ClusterName, DomainName, HostName, NodeName, PoolId, StorageId, Tag, TemplateName};
+pub use origin::{Origin, Setting};
+pub use schematic_id::SchematicId;
+pub use talos_version::TalosVersion;
+pub use token::{ApiToken, TokenId, TokenSecret};
