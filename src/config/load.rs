@@ -1,4 +1,4 @@
-use super::check::check;
+use super::check::{Absences, check};
 use super::gather::Inputs;
 use super::keys::{ClusterLayer, NodeLayer, VmLayer};
 use super::layer::Layer;
@@ -60,10 +60,9 @@ pub fn load(inputs: Inputs) -> Loaded {
             settings_source: settings,
         };
         let mut draft = merge(files, outside, &mut problems);
-        // With a file missing from the picture, every absence would be blamed on the others.
-        if !unreadable {
-            check(&draft, &nodes_source, &mut problems);
-        }
+        // With a file missing from the picture, its settings would be missed in the others.
+        let absences = if unreadable { Absences::Unknown } else { Absences::Known };
+        check(&draft, &nodes_source, absences, &mut problems);
         if !problems.has_errors() {
             draft.settle();
             explained = explain(&draft);

@@ -38,3 +38,4 @@ pub use problem::{Place, Problem, Severity};
 pub use reference::reference;
 pub use schema::{Schema, schema};
 pub use source::{Excerpt, Source};
+pub use yaml::yaml_as_json;
