@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use pvetalos::config::{Inputs, load};
+use pvetalos::config::{Explain, Inputs, load};
 
 const CLUSTER: &str = "\
 cluster_name: bench
@@ -32,7 +32,7 @@ fn main() {
 
 fn time(nodes: &str, count: usize) -> std::time::Duration {
     let start = Instant::now();
-    let loaded = load(Inputs::from_texts(nodes, Some(CLUSTER), None));
+    let loaded = load(Inputs::from_texts(nodes, Some(CLUSTER), None), Explain::No);
     let elapsed = start.elapsed();
     assert_eq!(loaded.cluster.expect("the files are right").nodes.len(), count);
     elapsed

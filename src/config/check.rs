@@ -201,14 +201,23 @@ impl Check<'_> {
 
     /// The family's own templates lose `proxmox_vm_defaults` on the way; whoever moves from there sees other sizes.
     fn global_defaults(&mut self) {
-        let used = self.draft.nodes.iter().find_map(|node| {
+        let from_global =
+            |origin: &Origin| matches!(origin, Origin::File { key, .. } if &**key == "proxmox_vm_defaults");
+        let reached = |node: &&NodeDraft| {
+            let vm = &node.vm;
+            vm.cores.get().is_some_and(|cores| from_global(&cores.origin))
+                || vm.sockets.get().is_some_and(|sockets| from_global(&sockets.origin))
+                || vm.memory.get().is_some_and(|memory| from_global(&memory.origin))
+                || vm.disk_size.get().is_some_and(|size| from_global(&size.origin))
+        };
+        let used = self.draft.nodes.iter().filter(reached).find_map(|node| {
             let theirs = built_in::vm(node.role()).explain();
             let differs =
                 |setting: &str, value: &str| theirs.iter().any(|(name, theirs, _)| *name == setting && theirs != value);
-            node.vm.explain().into_iter().find_map(|(setting, value, origin)| match &origin {
-                Origin::File { key, .. } if &**key == "proxmox_vm_defaults" && differs(setting, &value) => Some(origin),
-                _ => None,
-            })
+            let ours = node.vm.explain().into_iter();
+            ours.filter(|(setting, value, origin)| from_global(origin) && differs(setting, value))
+                .map(|row| row.2)
+                .next()
         });
         if let Some(origin) = used {
             let message = "`proxmox_vm_defaults` counts for every node whose role has no value of its own";

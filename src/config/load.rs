@@ -7,12 +7,19 @@ use super::problem::{Problem, Severity};
 use super::{build, environment, read};
 use crate::model::{Cluster, Origin};
 
+/// Whether to write down where each value came from, which takes as long as all the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Explain {
+    Yes,
+    No,
+}
+
 /// What came of the inputs.
 #[derive(Debug)]
 pub struct Loaded {
     /// The cluster, unless there is an error among the problems.
     pub cluster: Option<Cluster>,
-    /// Every value of it, and where it came from.
+    /// Every value of it, and where it came from; empty unless asked for.
     pub explained: Vec<Explained>,
     pub problems: Vec<Problem>,
 }
@@ -39,7 +46,7 @@ impl Loaded {
 }
 
 /// Makes a cluster of what was gathered. Reads its arguments and nothing else.
-pub fn load(inputs: Inputs) -> Loaded {
+pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
     let Inputs { nodes, cluster, settings, outside, mut problems } = inputs;
     for source in [nodes.as_ref(), cluster.as_ref(), settings.as_ref()].into_iter().flatten() {
         problems.add_source(source.clone());
@@ -65,7 +72,9 @@ pub fn load(inputs: Inputs) -> Loaded {
         check(&draft, &nodes_source, absences, &mut problems);
         if !problems.has_errors() {
             draft.settle();
-            explained = explain(&draft);
+            if explaining == Explain::Yes {
+                explained = explain(&draft);
+            }
             built = Some(build::build(draft).expect("a draft without problems is complete"));
         }
     }

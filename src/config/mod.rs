@@ -33,7 +33,7 @@ mod values;
 mod yaml;
 
 pub use gather::{Inputs, Locations, SAMPLE};
-pub use load::{Explained, Loaded, load};
+pub use load::{Explain, Explained, Loaded, load};
 pub use problem::{Place, Problem, Severity};
 pub use reference::reference;
 pub use schema::{Schema, schema};

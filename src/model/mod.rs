@@ -15,6 +15,8 @@ mod invalid;
 mod mac_address;
 mod names;
 mod origin;
+#[cfg(test)]
+mod round_trips;
 mod schematic_id;
 mod talos_version;
 mod token;
