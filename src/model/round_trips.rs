@@ -91,16 +91,16 @@ proptest! {
 
     #[test]
     fn endpoints_by_address(address in any::<std::net::IpAddr>(), port in 1_u16..) {
-        let host = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
         static PATTERN: LazyLock<Regex> = LazyLock::new(pattern::<Endpoint>);
+        let host = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
         let endpoint: Endpoint = format!("{host}:{port}").parse().expect("an address and a port make an endpoint");
         round_trip(&endpoint, &PATTERN);
     }
 
     #[test]
     fn sizes_of_any_number_of_bytes(bytes in 1_u64..) {
-        let size: DiskSize = bytes.to_string().parse().expect("a number of bytes is a size");
         static PATTERN: LazyLock<Regex> = LazyLock::new(pattern::<DiskSize>);
+        let size: DiskSize = bytes.to_string().parse().expect("a number of bytes is a size");
         prop_assert_eq!(size.bytes(), bytes);
         round_trip(&size, &PATTERN);
     }
