@@ -181,3 +181,20 @@ fn cluster_yaml_is_looked_for_beside_nodes_yaml() {
     let document: serde_json::Value = serde_json::from_str(&run.stdout).expect("-o json prints JSON");
     assert_eq!(document["name"], "home", "settings of two clusters must not mix");
 }
+
+#[test]
+fn a_ca_file_is_named_as_seen_from_the_file_that_names_it() {
+    let workdir = Workdir::new();
+    let elsewhere = Workdir::with_nodes(GOOD).file("pvetalos.yaml", "proxmox: {ca_file: certs/ca.pem}\n");
+    let nodes = elsewhere.path().join("nodes.yaml");
+    let run = workdir.run(["validate", "-o", "json", "--nodes", nodes.to_str().expect("a plain path")]);
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).expect("-o json prints JSON");
+    assert_eq!(document["proxmox"]["ca_file"], elsewhere.path().join("certs/ca.pem").to_str().expect("a plain path"));
+}
+
+#[test]
+fn a_very_long_line_does_not_flood_the_screen() {
+    let run = Workdir::with_nodes(format!("{GOOD}{}: x\n", "long".repeat(250_000))).run(["validate"]);
+    assert_eq!(run.exit, 2);
+    assert!(run.stderr.len() < 2000, "{} bytes", run.stderr.len());
+}
