@@ -1,0 +1,3 @@
+//! The Proxmox VE API, seen from a client.
+
+pub mod request;
