@@ -57,3 +57,6 @@ pub use switch::Switch;
 pub use tags::Tags;
 pub use tpm_state::{TpmState, TpmVersion};
 pub use volume_id::VolumeId;
+
+/// The number of a network card: `net0` to `net31`, and of the `ipconfigN` that belongs to it.
+pub type CardIndex = crate::model::Bounded<0, 31>;
