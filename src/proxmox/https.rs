@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hyper::ext::ReasonPhrase;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use rustls::CertificateError;
 use rustls::pki_types::pem;
 use tokio::sync::Semaphore;
@@ -123,10 +123,11 @@ impl HttpsTransport {
             Method::Delete => self.client.delete(url),
         };
         if request.method.has_query() {
-            builder
-        } else {
-            builder.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(params)
+            return builder;
         }
+        // The length is said even of an empty body, which would otherwise have none.
+        let builder = builder.header(CONTENT_LENGTH, params.len());
+        builder.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(params)
     }
 
     /// Reads the body piece by piece, so that an endless one is noticed before it fills the memory.
