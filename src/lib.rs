@@ -6,9 +6,10 @@
 //!  environment ─┘
 //! ```
 //!
-//! `use` points down only: `cli` → `config`, `ui` → `model`. ARCHITECTURE.md says what each room may touch.
+//! `use` points down only: `cli` → `config`, `ui` → `proxmox` → `model`. ARCHITECTURE.md says what each room may touch.
 
 pub mod cli;
 pub mod config;
 pub mod model;
+pub mod proxmox;
 pub mod ui;
