@@ -15,6 +15,7 @@
 mod build;
 mod built_in;
 mod check;
+mod connection;
 mod environment;
 mod gather;
 mod keys;
@@ -32,6 +33,7 @@ mod suggest;
 mod values;
 mod yaml;
 
+pub use connection::Connection;
 pub use gather::{Inputs, Locations, SAMPLE};
 pub use load::{Explain, Explained, Loaded, load};
 pub use problem::{Place, Problem, Severity};

@@ -11,6 +11,7 @@ use rustls::pki_types::pem;
 use tokio::sync::Semaphore;
 use tracing::trace;
 
+use super::text::with_causes;
 use super::tls::{CertificateProblem, Trust, client_config};
 use super::{Answer, Method, Request, Transport, TransportError, form};
 use crate::model::{ApiToken, Endpoint, TokenSecret};
@@ -66,6 +67,11 @@ pub enum SetupError {
 }
 
 impl SetupError {
+    /// The error and its causes in one line.
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
+    }
+
     /// What the user can do next, in one sentence.
     pub fn hint(&self) -> &'static str {
         match self {
