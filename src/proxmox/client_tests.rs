@@ -78,6 +78,7 @@ async fn a_list_that_met_a_vanishing_vm_is_asked_for_once_more() {
 /// What each failure means, what it may have done, and that it says what to do next.
 #[tokio::test]
 async fn every_class_of_failure_has_its_effect_and_its_hint() {
+    use Effect::{MaybeDone, NeverSent, Refused};
     let case = async |status: u16, reason: &str, kind: RefusalKind, effect: Effect, hint: &str| {
         let client = Client::with_retry(Script::of([Ok(refusal(status, reason))]), Retry::NEVER);
         let error = client.configure(&host(), vmid(105), &super::calls::ConfigChange::default()).await.unwrap_err();
@@ -90,7 +91,6 @@ async fn every_class_of_failure_has_its_effect_and_its_hint() {
         path: Some(path.to_owned()),
         privileges: privileges.iter().map(|privilege| (*privilege).to_owned()).collect(),
     };
-    use Effect::{MaybeDone, NeverSent, Refused};
     let missing = "Configuration file 'nodes/pve1/qemu-server/105.conf' does not exist";
     case(500, missing, RefusalKind::NotFound, Refused, "moved or deleted").await;
     case(500, "VM is locked (backup)", RefusalKind::Locked("backup".into()), Refused, "`qm unlock 105`").await;
@@ -282,7 +282,7 @@ async fn the_secret_is_in_no_error_no_hint_and_no_log() {
         let server = Server::start(&certified, move |_| reply.clone()).await;
         for trust in [Trust::Insecure, Trust::CaFile(other_file.clone()), Trust::Pinned(Vec::new())] {
             let client = Client::with_retry(server.transport(trust), Retry::NEVER);
-            texts += &format!("{client:?}");
+            write!(texts, "{client:?}").unwrap();
             texts += &everything_about(&client.version().await.unwrap_err());
             texts += &everything_about(&client.start(&host(), vmid(100)).await.unwrap_err());
         }

@@ -209,14 +209,13 @@ async fn no_more_than_four_requests_are_in_flight() {
     let server = Server::start(&certified, |_| Reply::Silence).await;
     let transport = server.transport(Trust::Insecure);
     let request = Request::get("/version");
-    let five = std::array::from_fn::<_, 5, _>(|_| transport.send(&request));
-    let [a, b, c, d, e] = five;
-    let first = async { tokio::join!(a, b, c, d) };
+    let send = || transport.send(&request);
+    let first = async { tokio::join!(send(), send(), send(), send()) };
     let waiting = async {
         tokio::select! {
             biased;
             _ = first => (),
-            _ = e => panic!("the fifth may only begin when another has ended"),
+            _ = send() => panic!("the fifth may only begin when another has ended"),
         }
         server.received().len()
     };

@@ -142,13 +142,13 @@ fn every_recorded_answer_to_our_calls_is_read() {
             "GET /nodes/{host}/qemu" => drop(read::<Vec<VmListed>>(recording)),
             "GET /nodes/{host}/qemu/{vmid}/config" => assert!(read::<VmConfig>(recording).digest().is_some()),
             "GET /nodes/{host}/qemu/{vmid}/pending" => {
-                assert!(read::<VmPending>(recording).wanted().digest().is_some())
+                assert!(read::<VmPending>(recording).wanted().digest().is_some());
             }
             "GET /nodes/{host}/qemu/{vmid}/status/current" => {
                 assert!(!matches!(read::<VmStatus>(recording).power, Power::Other(_)));
             }
             "GET /nodes/{host}/storage" => {
-                assert!(read::<Vec<Storage>>(recording).iter().all(|storage| storage.active))
+                assert!(read::<Vec<Storage>>(recording).iter().all(|storage| storage.active));
             }
             "GET /nodes/{host}/storage/{storage}/content" => {
                 assert!(read::<Vec<Volume>>(recording).iter().all(|volume| volume.id.known().is_some()));

@@ -114,7 +114,7 @@ async fn a_short_task_is_noticed_soon_even_while_a_long_one_is_waited_for() {
     let tasks = Arc::new(Tasks::default());
     let (_script, watcher) = watcher(&tasks, Pace::default());
     let (long, short) = (upid(1), upid(2));
-    tasks.add(&long, Duration::from_secs(300), "OK");
+    tasks.add(&long, Duration::from_mins(5), "OK");
     let short_one = async {
         tokio::time::sleep(Duration::from_secs(100)).await;
         tasks.add(&short, Duration::from_millis(400), "OK");
@@ -228,7 +228,7 @@ fn copying(lines: impl Fn(Duration) -> u64 + Send + Sync + 'static) -> Arc<Scrip
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_task_is_waited_for_and_a_stalled_one_is_not() {
-    let pace = Pace { stalled_after: Duration::from_secs(60), ..Pace::default() };
+    let pace = Pace { stalled_after: Duration::from_mins(1), ..Pace::default() };
     let script = copying(|elapsed| elapsed.as_secs().min(90));
     let watcher = TaskWatcher::new(Client::new(script), pace);
     let mut percents = Vec::new();

@@ -200,7 +200,7 @@ async fn serve(
             Reply::Endless(bytes) => {
                 let mut sent = stream.write_all(&bytes).await;
                 while sent.is_ok() {
-                    sent = stream.write_all(&[b' '; 65536]).await;
+                    sent = stream.write_all(&[b' '; 16384]).await;
                 }
                 sent
             }
