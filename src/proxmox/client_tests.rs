@@ -41,6 +41,7 @@ async fn only_what_cannot_do_its_work_twice_is_sent_again() {
     let locked: Failure = || Ok(refusal(500, "can't lock file '/var/lock/qemu-server/lock-100.conf' - got timeout"));
     let task_list: Failure = || Ok(refusal(500, "can't lock file '/var/log/pve/tasks/.active.lock' - got timeout"));
     case("nobody there", || Err(no_connection()), 4, 4).await;
+    case("nobody in time", || Err(TransportError::ConnectTimedOut(std::time::Duration::from_secs(10))), 1, 1).await;
     case("the answer was lost", || Err(lost()), 4, 1).await;
     case("no answer in time", || Err(TransportError::TimedOut(std::time::Duration::from_secs(40))), 1, 1).await;
     case("too much of an answer", || Err(TransportError::TooLarge { limit: 1 << 20 }), 1, 1).await;

@@ -152,7 +152,9 @@ impl HttpsTransport {
         }
         // The address is in every message already, and may be long.
         let error = error.without_url();
-        if error.is_connect() || error.is_builder() {
+        if error.is_connect() && error.is_timeout() {
+            TransportError::ConnectTimedOut(self.timing.connect)
+        } else if error.is_connect() || error.is_builder() {
             TransportError::NoConnection(Box::new(error))
         } else if error.is_timeout() {
             TransportError::TimedOut(self.timing.answer)

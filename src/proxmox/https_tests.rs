@@ -298,3 +298,52 @@ async fn a_server_without_tls_is_no_proxmox() {
     };
     assert_eq!(error.effect(), Effect::NeverSent, "{error:?}");
 }
+
+/// Answers everything but the second request, at which it closes the connection without a word.
+async fn forgetful_server() -> (Server, Client<HttpsTransport>) {
+    let certified = Authority::new().certify(true, -1..1);
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let server = Server::start(&certified, move |_| match count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+        1 => Reply::SendAndClose(Vec::new()),
+        _ => Reply::json(VERSION),
+    })
+    .await;
+    let retry = Retry { first_pause: std::time::Duration::from_millis(1), ..Retry::default() };
+    let client = Client::with_retry(server.transport(Trust::Insecure), retry);
+    client.version().await.unwrap();
+    (server, client)
+}
+
+#[tokio::test]
+async fn a_post_whose_answer_was_lost_goes_out_once_even_on_a_used_connection() {
+    let (server, client) = forgetful_server().await;
+    let error = client.start(&"pve1".parse().unwrap(), "100".parse().unwrap()).await.unwrap_err();
+    assert_eq!(error.effect(), Effect::MaybeDone);
+    let lines: Vec<_> = server.received().into_iter().map(|received| received.line).collect();
+    assert_eq!(lines.iter().filter(|line| line.starts_with("POST")).count(), 1, "{lines:?}");
+    assert_eq!(server.connections(), 1, "it went out on the used connection");
+}
+
+#[tokio::test]
+async fn a_get_whose_answer_was_lost_is_sent_again() {
+    let (server, client) = forgetful_server().await;
+    assert!(client.version().await.is_ok());
+    assert_eq!((server.received().len(), server.connections()), (3, 2));
+}
+
+#[tokio::test]
+async fn a_connection_that_died_while_idle_costs_nothing() {
+    let certified = Authority::new().certify(true, -1..1);
+    let Reply::Send(bytes) = Reply::json(r#"{"data":"UPID:pve1:0003A1B2:01C2D3E4:68A5F0C1:qmstart:100:a@pve!b:"}"#)
+    else {
+        unreachable!("it is sent")
+    };
+    // As pveproxy does after 5 s: closed without having said so.
+    let server = Server::start(&certified, move |_| Reply::SendAndClose(bytes.clone())).await;
+    let client = Client::with_retry(server.transport(Trust::Insecure), Retry::NEVER);
+    for _ in 0..3 {
+        client.start(&"pve1".parse().unwrap(), "100".parse().unwrap()).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+    }
+    assert_eq!((server.received().len(), server.connections()), (3, 3));
+}

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
+use proptest::prelude::*;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -186,6 +188,95 @@ fn read_resources(recording: &Recording) {
     for row in rows.into_iter().filter(|row| row["type"] == "qemu") {
         let guest: Guest = serde_json::from_value(row).unwrap();
         assert_eq!((guest.kind, guest.host.as_str()), (GuestKind::Vm, "pve"));
+    }
+}
+
+/// Gives the answer to every reader there is; none may panic, whatever it says.
+fn read_as_everything(answer: &Answer) {
+    drop(envelope::open::<Version>(answer));
+    drop(envelope::open::<Permissions>(answer));
+    drop(envelope::open::<Vec<Guest>>(answer));
+    drop(envelope::open::<ClusterStatus>(answer));
+    drop(envelope::open::<Vec<Host>>(answer));
+    drop(envelope::open::<HostStatus>(answer));
+    drop(envelope::open::<Vec<VmListed>>(answer));
+    drop(envelope::open::<VmStatus>(answer));
+    drop(envelope::open::<Vec<Storage>>(answer));
+    drop(envelope::open::<Vec<Volume>>(answer));
+    drop(envelope::open::<Vec<Bridge>>(answer));
+    drop(envelope::open::<Vec<Pool>>(answer));
+    drop(envelope::open::<Vec<AccessRole>>(answer));
+    drop(envelope::open::<FeatureAnswer>(answer));
+    drop(envelope::open::<AgentResult>(answer).map(|envelope| envelope.data.interfaces()));
+    drop(envelope::open::<Vec<ListedTask>>(answer).map(|tasks| tasks.data.into_iter().map(ListedTask::row).count()));
+    drop(envelope::open::<StatusOfTask>(answer).map(|status| status.data.state()));
+    drop(envelope::open::<Value>(answer).map(|envelope| {
+        let page = LogPage::of(&envelope.data, envelope.total);
+        let mut progress = TaskProgress::default();
+        progress.read(&page.lines);
+        progress.percent(2)
+    }));
+    let config = envelope::open::<VmConfig>(answer).map(|envelope| envelope.data);
+    let pending = envelope::open::<VmPending>(answer).map(|envelope| envelope.data.wanted());
+    for config in [config, pending].into_iter().flatten() {
+        std::hint::black_box((config.cards().count(), config.ip_configs().count()));
+        std::hint::black_box((config.drives().count(), config.volumes().count()));
+        drop((config.memory(), config.cpu(), config.machine(), config.agent(), config.startup(), config.smbios()));
+        drop((config.boot(), config.tags(), config.cloud_init_slot(), config.efi_disk(), config.tpm_state()));
+    }
+    let refusal = Refusal::of(answer);
+    drop((refusal.to_string(), refusal.may_be_done(), refusal.is_passing()));
+}
+
+/// Puts something else in the place of the `nth` value.
+fn disturb(value: &mut Value, nth: &mut usize, with: &Value) {
+    if *nth == 0 {
+        *value = with.clone();
+    }
+    *nth = nth.wrapping_sub(1);
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| disturb(item, nth, with)),
+        Value::Object(items) => items.values_mut().for_each(|item| disturb(item, nth, with)),
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_answer_makes_a_reader_panic(
+        recording in 0_usize..10_000,
+        nth in 0_usize..60,
+        with in prop_oneof![
+            Just(Value::Null),
+            Just(Value::Bool(true)),
+            Just(Value::from(-1)),
+            Just(Value::from(u64::MAX)),
+            Just(Value::from(1e300)),
+            Just(Value::Array(Vec::new())),
+            Just(serde_json::json!([{}, [], "x", 7, null])),
+            Just(serde_json::json!({"": {}})),
+            any::<String>().prop_map(Value::String),
+            Just(Value::String("virtio=,,==,\u{0}".to_owned())),
+        ],
+        cut in 0_usize..4000,
+    ) {
+        static RECORDINGS: LazyLock<Vec<Recording>> = LazyLock::new(own_recordings);
+        let recording = &RECORDINGS[recording % RECORDINGS.len()];
+        let mut answer = recording.answer.clone();
+        if let Ok(mut body) = serde_json::from_slice::<Value>(&answer.body) {
+            disturb(&mut body, &mut nth.clone(), &with);
+            answer.body = body.to_string().into_bytes();
+        }
+        read_as_everything(&answer);
+        answer.body.truncate(cut);
+        read_as_everything(&answer);
+    }
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(status in 0_u16..700, reason in any::<String>(), body in any::<Vec<u8>>()) {
+        read_as_everything(&Answer { status, reason, body });
     }
 }
 

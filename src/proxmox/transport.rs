@@ -31,6 +31,9 @@ pub enum TransportError {
     /// No connection came about, so nothing was sent.
     #[error("no connection")]
     NoConnection(#[source] Box<dyn Error + Send + Sync>),
+    /// No connection came about in time, so nothing was sent.
+    #[error("no connection within {} s", .0.as_secs())]
+    ConnectTimedOut(Duration),
     /// There was a connection, and who was at its other end could not be trusted. Nothing was sent.
     #[error("the certificate is not trusted")]
     Untrusted(#[source] Box<CertificateProblem>),
@@ -48,6 +51,6 @@ pub enum TransportError {
 impl TransportError {
     /// Whether the request is sure not to have reached the server.
     pub fn is_never_sent(&self) -> bool {
-        matches!(self, Self::NoConnection(_) | Self::Untrusted(_))
+        matches!(self, Self::NoConnection(_) | Self::ConnectTimedOut(_) | Self::Untrusted(_))
     }
 }

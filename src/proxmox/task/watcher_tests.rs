@@ -128,6 +128,26 @@ async fn a_short_task_is_noticed_soon_even_while_a_long_one_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_of_new_tasks_does_not_put_off_the_look_for_ever() {
+    let tasks = Arc::new(Tasks::default());
+    let (script, watcher) = watcher(&tasks, Pace::default());
+    let upids: Vec<Upid> = (1..=100).map(upid).collect();
+    let waits = upids.iter().zip(0..).map(|(upid, number)| {
+        let (tasks, watcher) = (&tasks, &watcher);
+        async move {
+            tokio::time::sleep(Duration::from_millis(100 * number)).await;
+            tasks.add(upid, Duration::from_secs(1), "OK");
+            let begun = Instant::now();
+            watcher.finish(upid).await.unwrap();
+            begun.elapsed()
+        }
+    });
+    let took = join_all(waits.collect()).await;
+    assert!(took.iter().all(|took| *took < Duration::from_millis(1600)), "{took:?}");
+    assert!(asked(&script, "/tasks") < 30, "{} looks in 11 s", asked(&script, "/tasks"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn every_end_is_told_apart() {
     let tasks = Arc::new(Tasks::default());
     let (_script, watcher) = watcher(&tasks, Pace::default());
