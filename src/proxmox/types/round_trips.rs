@@ -83,7 +83,7 @@ fn check<T: FromStr + fmt::Display + fmt::Debug + PartialEq>(text: &str) -> Resu
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_printed_reads_back_as_the_same_value(text in any_text()) {
