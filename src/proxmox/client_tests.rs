@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use super::answers::{Permissions, Power};
 use super::calls::{CloneTarget, CloneVm};
 use super::testing::script::{Script, answer, data, lost, no_connection, refusal};
-use super::testing::server::{Authority, Reply, SECRET, Server, transport};
+use super::testing::server::{Authority, PATIENT, Reply, SECRET, Server, transport};
 use super::{Client, Effect, ProxmoxError, RefusalKind, Request, Retry, TransportError, Trust};
 use crate::model::{HostName, StorageId, VmId};
 
@@ -282,13 +282,13 @@ async fn the_secret_is_in_no_error_no_hint_and_no_log() {
     for reply in replies {
         let server = Server::start(&certified, move |_| reply.clone()).await;
         for trust in [Trust::Insecure, Trust::CaFile(other_file.clone()), Trust::Pinned(Vec::new())] {
-            let client = Client::with_retry(server.transport(trust), Retry::NEVER);
+            let client = Client::with_retry(server.impatient_transport(trust), Retry::NEVER);
             write!(texts, "{client:?}").unwrap();
             texts += &everything_about(&client.version().await.unwrap_err());
             texts += &everything_about(&client.start(&host(), vmid(100)).await.unwrap_err());
         }
     }
-    let nobody = Client::with_retry(transport(&"127.0.0.1:1".parse().unwrap(), Trust::System), Retry::NEVER);
+    let nobody = Client::with_retry(transport(&"127.0.0.1:1".parse().unwrap(), Trust::System, PATIENT), Retry::NEVER);
     texts += &everything_about(&nobody.version().await.unwrap_err());
 
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();

@@ -25,6 +25,21 @@ impl<T: Transport> Transport for Arc<T> {
     }
 }
 
+/// The last cause of a failure, without the layers of libraries that it came through.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Cause(String);
+
+impl Cause {
+    pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
+        let mut last = error;
+        while let Some(source) = last.source() {
+            last = source;
+        }
+        Self(last.to_string())
+    }
+}
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {

@@ -102,6 +102,7 @@ proptest! {
         check::<Memory>(&text)?;
         check::<VolumeId>(&text)?;
         check::<DriveSlot>(&text)?;
+        check::<DiskSlot>(&text)?;
         check::<DriveSource>(&text)?;
     }
 
