@@ -11,7 +11,7 @@ use super::calls::{self, CloneVm, CloudInitPart, ConfigChange, CreateVm, Downloa
 use super::envelope::{self, Envelope};
 use super::refusal::RefusalKind;
 use super::task::{LogPage, TaskRow, TaskState, Upid};
-use super::types::{DriveSlot, VolumeId};
+use super::types::{DiskSlot, VolumeId};
 use super::{Answer, Call, ProxmoxError, Refusal, Request, Retry, Transport, TransportError, UnreadableAnswer};
 use crate::model::{DiskSize, HostName, PoolId, StorageId, VmId};
 
@@ -149,8 +149,11 @@ impl<T: Transport> Client<T> {
 
     /// One pool with its members; none if there is no such pool, or none that the token may see.
     pub async fn pool(&self, pool: &PoolId) -> Result<Option<Pool>, ProxmoxError> {
-        let pools: Vec<Pool> = self.call(&calls::pool(pool)).await?;
-        Ok(pools.into_iter().next())
+        match self.call::<Vec<Pool>>(&calls::pool(pool)).await {
+            Ok(pools) => Ok(pools.into_iter().next()),
+            Err(error) if error.kind() == Some(&RefusalKind::UnknownPool) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The VMs of one host, live.
@@ -228,7 +231,7 @@ impl<T: Transport> Client<T> {
         &self,
         host: &HostName,
         vmid: VmId,
-        slot: DriveSlot,
+        slot: DiskSlot,
         size: DiskSize,
         digest: Option<&str>,
     ) -> Result<Upid, ProxmoxError> {

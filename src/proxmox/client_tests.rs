@@ -9,7 +9,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use super::answers::{Permissions, Power};
 use super::calls::{CloneTarget, CloneVm};
 use super::testing::script::{Script, answer, data, lost, no_connection, refusal};
-use super::testing::server::{Authority, Reply, SECRET, Server, transport};
+use super::testing::server::{Authority, PATIENT, Reply, SECRET, Server, transport};
 use super::{Client, Effect, ProxmoxError, RefusalKind, Request, Retry, TransportError, Trust};
 use crate::model::{HostName, StorageId, VmId};
 
@@ -41,6 +41,7 @@ async fn only_what_cannot_do_its_work_twice_is_sent_again() {
     let locked: Failure = || Ok(refusal(500, "can't lock file '/var/lock/qemu-server/lock-100.conf' - got timeout"));
     let task_list: Failure = || Ok(refusal(500, "can't lock file '/var/log/pve/tasks/.active.lock' - got timeout"));
     case("nobody there", || Err(no_connection()), 4, 4).await;
+    case("nobody in time", || Err(TransportError::ConnectTimedOut(std::time::Duration::from_secs(10))), 1, 1).await;
     case("the answer was lost", || Err(lost()), 4, 1).await;
     case("no answer in time", || Err(TransportError::TimedOut(std::time::Duration::from_secs(40))), 1, 1).await;
     case("too much of an answer", || Err(TransportError::TooLarge { limit: 1 << 20 }), 1, 1).await;
@@ -78,6 +79,7 @@ async fn a_list_that_met_a_vanishing_vm_is_asked_for_once_more() {
 /// What each failure means, what it may have done, and that it says what to do next.
 #[tokio::test]
 async fn every_class_of_failure_has_its_effect_and_its_hint() {
+    use Effect::{MaybeDone, NeverSent, Refused};
     let case = async |status: u16, reason: &str, kind: RefusalKind, effect: Effect, hint: &str| {
         let client = Client::with_retry(Script::of([Ok(refusal(status, reason))]), Retry::NEVER);
         let error = client.configure(&host(), vmid(105), &super::calls::ConfigChange::default()).await.unwrap_err();
@@ -90,7 +92,6 @@ async fn every_class_of_failure_has_its_effect_and_its_hint() {
         path: Some(path.to_owned()),
         privileges: privileges.iter().map(|privilege| (*privilege).to_owned()).collect(),
     };
-    use Effect::{MaybeDone, NeverSent, Refused};
     let missing = "Configuration file 'nodes/pve1/qemu-server/105.conf' does not exist";
     case(500, missing, RefusalKind::NotFound, Refused, "moved or deleted").await;
     case(500, "VM is locked (backup)", RefusalKind::Locked("backup".into()), Refused, "`qm unlock 105`").await;
@@ -145,6 +146,16 @@ async fn a_number_is_free_taken_or_unknown() {
     assert_eq!(client.next_id().await.unwrap(), vmid(105));
     assert!(client.is_free(vmid(105)).await.is_err());
     assert_eq!(script.sent()[0], Request::get("/cluster/nextid").with("vmid", 105));
+}
+
+#[tokio::test]
+async fn a_pool_that_is_not_there_is_none() {
+    let members = r#"[{"poolid":"talos","members":[{"id":"qemu/105","vmid":105},{"id":"storage/pve1/local"}]}]"#;
+    let script = Script::of([Ok(data(members)), Ok(refusal(500, "pool 'talos' does not exist"))]);
+    let (client, pool) = (Client::new(script), "talos".parse().unwrap());
+    let found = client.pool(&pool).await.unwrap().unwrap();
+    assert_eq!(found.guests().collect::<Vec<_>>(), [vmid(105)]);
+    assert_eq!(client.pool(&pool).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -281,13 +292,13 @@ async fn the_secret_is_in_no_error_no_hint_and_no_log() {
     for reply in replies {
         let server = Server::start(&certified, move |_| reply.clone()).await;
         for trust in [Trust::Insecure, Trust::CaFile(other_file.clone()), Trust::Pinned(Vec::new())] {
-            let client = Client::with_retry(server.transport(trust), Retry::NEVER);
-            texts += &format!("{client:?}");
+            let client = Client::with_retry(server.impatient_transport(trust), Retry::NEVER);
+            write!(texts, "{client:?}").unwrap();
             texts += &everything_about(&client.version().await.unwrap_err());
             texts += &everything_about(&client.start(&host(), vmid(100)).await.unwrap_err());
         }
     }
-    let nobody = Client::with_retry(transport(&"127.0.0.1:1".parse().unwrap(), Trust::System), Retry::NEVER);
+    let nobody = Client::with_retry(transport(&"127.0.0.1:1".parse().unwrap(), Trust::System, PATIENT), Retry::NEVER);
     texts += &everything_about(&nobody.version().await.unwrap_err());
 
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();

@@ -13,6 +13,7 @@ use tracing::trace;
 
 use super::text::with_causes;
 use super::tls::{CertificateProblem, Trust, client_config};
+use super::transport::Cause;
 use super::{Answer, Method, Request, Transport, TransportError, form};
 use crate::model::{ApiToken, Endpoint, TokenSecret};
 
@@ -109,7 +110,7 @@ impl HttpsTransport {
     }
 
     async fn exchange(&self, request: &Request) -> Result<Answer, TransportError> {
-        let response = self.prepared(request).send().await.map_err(|error| self.explained(error))?;
+        let response = self.prepared(request).send().await.map_err(|error| self.explained(&error))?;
         let status = response.status();
         let reason = response.extensions().get::<ReasonPhrase>().map(|phrase| phrase.as_bytes().to_vec());
         let reason = reason.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().into());
@@ -143,7 +144,7 @@ impl HttpsTransport {
             return Err(too_large());
         }
         let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| self.explained(error))? {
+        while let Some(piece) = response.chunk().await.map_err(|error| self.explained(&error))? {
             if body.len() + piece.len() > LARGEST_BODY {
                 return Err(too_large());
             }
@@ -152,18 +153,18 @@ impl HttpsTransport {
         Ok(body)
     }
 
-    fn explained(&self, error: reqwest::Error) -> TransportError {
-        if let Some(problem) = certificate_problem(&error) {
+    fn explained(&self, error: &reqwest::Error) -> TransportError {
+        if let Some(problem) = certificate_problem(error) {
             return TransportError::Untrusted(Box::new(problem));
         }
-        // The address is in every message already, and may be long.
-        let error = error.without_url();
-        if error.is_connect() || error.is_builder() {
-            TransportError::NoConnection(Box::new(error))
+        if error.is_connect() && error.is_timeout() {
+            TransportError::ConnectTimedOut(self.timing.connect)
+        } else if error.is_connect() || error.is_builder() {
+            TransportError::NoConnection(Cause::of(error).into())
         } else if error.is_timeout() {
             TransportError::TimedOut(self.timing.answer)
         } else {
-            TransportError::Lost(Box::new(error))
+            TransportError::Lost(Cause::of(error).into())
         }
     }
 

@@ -112,11 +112,14 @@ async fn join_all<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
 #[tokio::test(start_paused = true)]
 async fn a_short_task_is_noticed_soon_even_while_a_long_one_is_waited_for() {
     let tasks = Arc::new(Tasks::default());
-    let (_script, watcher) = watcher(&tasks, Pace::default());
+    let (_script, watcher) = watcher(
+        &tasks,
+        Pace { slowest: Duration::from_mins(1), stalled_after: Duration::from_hours(1), ..Pace::default() },
+    );
     let (long, short) = (upid(1), upid(2));
-    tasks.add(&long, Duration::from_secs(300), "OK");
+    tasks.add(&long, Duration::from_mins(20), "OK");
     let short_one = async {
-        tokio::time::sleep(Duration::from_secs(100)).await;
+        tokio::time::sleep(Duration::from_mins(10)).await;
         tasks.add(&short, Duration::from_millis(400), "OK");
         let begun = Instant::now();
         watcher.finish(&short).await.unwrap();
@@ -124,7 +127,27 @@ async fn a_short_task_is_noticed_soon_even_while_a_long_one_is_waited_for() {
     };
     let (ended, took) = tokio::join!(watcher.finish(&long), short_one);
     assert!(ended.is_ok());
-    assert!(took < Duration::from_millis(700), "{took:?}");
+    assert!(took < Duration::from_secs(1), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_of_new_tasks_does_not_put_off_the_look_for_ever() {
+    let tasks = Arc::new(Tasks::default());
+    let (script, watcher) = watcher(&tasks, Pace::default());
+    let upids: Vec<Upid> = (1..=100).map(upid).collect();
+    let waits = upids.iter().zip(0..).map(|(upid, number)| {
+        let (tasks, watcher) = (&tasks, &watcher);
+        async move {
+            tokio::time::sleep(Duration::from_millis(100 * number)).await;
+            tasks.add(upid, Duration::from_secs(1), "OK");
+            let begun = Instant::now();
+            watcher.finish(upid).await.unwrap();
+            begun.elapsed()
+        }
+    });
+    let took = join_all(waits.collect()).await;
+    assert!(took.iter().all(|took| *took < Duration::from_millis(1600)), "{took:?}");
+    assert!(asked(&script, "/tasks") < 30, "{} looks in 11 s", asked(&script, "/tasks"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -228,7 +251,7 @@ fn copying(lines: impl Fn(Duration) -> u64 + Send + Sync + 'static) -> Arc<Scrip
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_task_is_waited_for_and_a_stalled_one_is_not() {
-    let pace = Pace { stalled_after: Duration::from_secs(60), ..Pace::default() };
+    let pace = Pace { stalled_after: Duration::from_mins(1), ..Pace::default() };
     let script = copying(|elapsed| elapsed.as_secs().min(90));
     let watcher = TaskWatcher::new(Client::new(script), pace);
     let mut percents = Vec::new();

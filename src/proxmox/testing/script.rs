@@ -4,9 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use crate::proxmox::{Answer, Request, Transport, TransportError};
 
+type Reply = dyn Fn(&Request) -> Result<Answer, TransportError> + Send + Sync;
+
 /// A transport that answers by a function and remembers what it was asked.
 pub(in crate::proxmox) struct Script {
-    reply: Box<dyn Fn(&Request) -> Result<Answer, TransportError> + Send + Sync>,
+    reply: Box<Reply>,
     sent: Mutex<Vec<Request>>,
 }
 

@@ -31,6 +31,11 @@ impl Authority {
         Self { issuer }
     }
 
+    /// Its own certificate, used as that of a server.
+    pub(in crate::proxmox) fn own(&self) -> Certified {
+        Certified { certificate: self.issuer.der().clone(), key: self.issuer.key().serialize_der() }
+    }
+
     /// A file with its certificate, and the folder that holds it.
     pub(in crate::proxmox) fn file(&self) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -163,7 +168,11 @@ impl Server {
     }
 
     pub(in crate::proxmox) fn transport(&self, trust: Trust) -> HttpsTransport {
-        transport(&self.endpoint(), trust)
+        transport(&self.endpoint(), trust, PATIENT)
+    }
+
+    pub(in crate::proxmox) fn impatient_transport(&self, trust: Trust) -> HttpsTransport {
+        transport(&self.endpoint(), trust, IMPATIENT)
     }
 }
 
@@ -173,9 +182,14 @@ impl Drop for Server {
     }
 }
 
-/// A transport with a known secret and little patience.
-pub(in crate::proxmox) fn transport(endpoint: &Endpoint, trust: Trust) -> HttpsTransport {
-    let timing = Timing { answer: Duration::from_millis(400), connect: Duration::from_millis(400) };
+/// For answers that come, even on a machine that is busy with other things.
+pub(in crate::proxmox) const PATIENT: Timing =
+    Timing { answer: Duration::from_secs(20), connect: Duration::from_secs(20) };
+/// For answers that do not come.
+pub(in crate::proxmox) const IMPATIENT: Timing = Timing { answer: Duration::from_millis(300), ..PATIENT };
+
+/// A transport with a known secret.
+pub(in crate::proxmox) fn transport(endpoint: &Endpoint, trust: Trust, timing: Timing) -> HttpsTransport {
     HttpsTransport::new(endpoint, &token(), trust, timing).unwrap()
 }
 
@@ -200,7 +214,7 @@ async fn serve(
             Reply::Endless(bytes) => {
                 let mut sent = stream.write_all(&bytes).await;
                 while sent.is_ok() {
-                    sent = stream.write_all(&[b' '; 65536]).await;
+                    sent = stream.write_all(&[b' '; 16384]).await;
                 }
                 sent
             }
