@@ -9,6 +9,7 @@ mod disk_size;
 mod endpoint;
 mod fingerprint;
 mod hardware;
+mod hex;
 mod install_disk;
 mod invalid;
 mod mac_address;
@@ -20,7 +21,8 @@ mod token;
 
 pub use address::{NicAddress, Prefixed};
 pub use bounded::{
-    Bounded, Cores, MemoryMib, Mtu, Queues, ShutdownDelay, Sockets, StartupDelay, StartupOrder, VlanTag, VmId,
+    BalloonMib, Bounded, Cores, MemoryMib, Mtu, Queues, ShutdownDelay, Sockets, StartupDelay, StartupOrder, VlanTag,
+    VmId,
 };
 pub use cluster::{
     Cluster, Credentials, DataDisk, ExtraNic, Network, Node, Proxmox, Role, Template, TlsTrust, VlanMode, Vm,

@@ -70,6 +70,13 @@ impl FromStr for TokenSecret {
     }
 }
 
+/// Programs are told that there is one, and no more.
+impl serde::Serialize for TokenSecret {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("(hidden)")
+    }
+}
+
 /// Both halves of an API token.
 #[derive(Clone, Debug)]
 pub struct ApiToken {
