@@ -15,6 +15,7 @@
 mod build;
 mod built_in;
 mod check;
+mod document;
 mod environment;
 mod gather;
 mod keys;
@@ -32,6 +33,7 @@ mod suggest;
 mod values;
 mod yaml;
 
+pub use document::{parse_document, read_document};
 pub use gather::{Inputs, Locations, SAMPLE};
 pub use load::{Explained, Loaded, load};
 pub use problem::{Place, Problem, Severity};
