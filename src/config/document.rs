@@ -78,7 +78,7 @@ impl de::Error for Mistake {
 #[derive(Clone, Copy)]
 struct Value<'y>(&'y Yaml);
 
-impl<'y> Value<'y> {
+impl Value<'_> {
     /// The value as `T`, when it is a scalar that looks like one.
     fn scalar<T: FromStr>(self) -> Option<T> {
         match &self.0.content {
