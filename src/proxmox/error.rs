@@ -159,6 +159,8 @@ impl RefusalKind {
             Self::UnknownStorage => {
                 "check the storage's name, and that it is enabled on this host (`pvesm status`)".to_owned()
             }
+            Self::UnknownPool => "create the pool (`pveum pool add <pool>`) or correct its name".to_owned(),
+            Self::IsTemplate => "use another VM: a template can neither run nor be converted again".to_owned(),
             Self::ContentType => {
                 "enable the content type on the storage (`pvesm set <storage> --content …`)".to_owned()
             }

@@ -18,6 +18,8 @@ mod error;
 mod form;
 mod https;
 mod lenient;
+#[cfg(test)]
+mod recordings;
 mod refusal;
 pub mod request;
 mod retry;

@@ -58,6 +58,10 @@ pub enum RefusalKind {
     UnknownHost,
     /// There is no storage of that name, or not on that host.
     UnknownStorage,
+    /// There is no pool of that name.
+    UnknownPool,
+    /// It is a template, which can neither run nor become one.
+    IsTemplate,
     /// The storage does not take this kind of content.
     ContentType,
     /// The task is not known to its host.
@@ -182,6 +186,9 @@ impl RefusalKind {
         // Many tasks put something of their own before the cause: `clone failed: …`, `unable to create VM 100 - …`.
         let has = |part: &str| text.contains(part);
         let numbered = |before: &str, after: &str| between(text, before, after).is_some_and(is_number);
+        if has("pool '") && has("' does not exist") {
+            return Some(Self::UnknownPool);
+        }
         if has("Permission check failed") {
             return Some(permission(text));
         }
@@ -192,7 +199,7 @@ impl RefusalKind {
             // The worker may have been forked before its parent failed to write the task list.
             return Some(if has(".active.lock'") { Self::Ambiguous } else { Self::Busy });
         }
-        let table: [(bool, Self); 24] = [
+        let table: [(bool, Self); 28] = [
             (has("Configuration file '") && has("does not exist"), Self::NotFound),
             (has("unable to find configuration file for VM "), Self::NotFound),
             (has("unable to find configuration file for CT "), Self::NotFound),
@@ -202,7 +209,7 @@ impl RefusalKind {
             (has("checksum mismatch (file change by other user?)"), Self::Changed),
             (has("detected modified configuration"), Self::Changed),
             (has("protection mode enabled"), Self::Protected),
-            (has("is running - destroy failed"), Self::Running),
+            (has("is running - destroy failed") || has("if VM is running"), Self::Running),
             (has("still in use by linked clone"), Self::InUse),
             (has("no quorum?") || has("no quorum!"), Self::NoQuorum),
             (has("only root can ") || has("Only root can ") || has("Only root may use this option"), Self::RootOnly),
@@ -217,6 +224,11 @@ impl RefusalKind {
             (has("is not configured for content-type"), Self::ContentType),
             (has("QEMU guest agent") || has("qga command '"), Self::NoAgent),
             (has("Unable to load access control list"), Self::ClusterFilesystemDown),
+            (has("convert a template to a template") || has("if it's a template"), Self::IsTemplate),
+            // These are found before anything is forked or written.
+            (has("not allowed for linked clones") || has("clone feature is not supported"), Self::Parameters),
+            (has("can't clone VM to node '") || has("can't clone to non-shared storage"), Self::Parameters),
+            (text == "no options specified" || has("balloon value too large"), Self::Parameters),
         ];
         table.into_iter().find(|(matches, _)| *matches).map(|(_, kind)| kind)
     }
@@ -274,6 +286,8 @@ impl fmt::Display for RefusalKind {
             Self::Hotplug => "waits for a power cycle",
             Self::UnknownHost => "unknown host",
             Self::UnknownStorage => "unknown storage",
+            Self::UnknownPool => "unknown pool",
+            Self::IsTemplate => "a template",
             Self::ContentType => "content type not enabled",
             Self::NoSuchTask => "unknown task",
             Self::NoAgent => "no guest agent",

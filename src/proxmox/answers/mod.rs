@@ -17,9 +17,6 @@ mod vm_config;
 mod vm_pending;
 mod vm_status;
 
-#[cfg(test)]
-mod recordings;
-
 pub(super) use agent::AgentResult;
 pub use agent::GuestInterface;
 pub use cluster::{ClusterMember, ClusterStatus};
