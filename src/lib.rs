@@ -12,4 +12,5 @@ pub mod cli;
 pub mod config;
 pub mod model;
 pub mod proxmox;
+pub mod sim;
 pub mod ui;
