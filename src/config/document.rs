@@ -87,6 +87,12 @@ impl Value<'_> {
         }
     }
 
+    /// The same for a number as a computer writes it: `0101` and `+1` are texts.
+    fn number<T: FromStr + ToString>(self) -> Option<T> {
+        let number: T = self.scalar()?;
+        matches!(&self.0.content, Content::Scalar(text) if *text == number.to_string()).then_some(number)
+    }
+
     fn give<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match &self.0.content {
             Content::Null => visitor.visit_unit(),
@@ -115,9 +121,9 @@ impl<'de> de::Deserializer<'de> for Value<'_> {
 
     /// Where no type is asked for, whole numbers and `true` and `false` count as what they look like.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        if let Some(number) = self.scalar::<u64>() {
+        if let Some(number) = self.number::<u64>() {
             visitor.visit_u64(number)
-        } else if let Some(number) = self.scalar::<i64>() {
+        } else if let Some(number) = self.number::<i64>() {
             visitor.visit_i64(number)
         } else if let Some(flag) = self.scalar::<bool>() {
             visitor.visit_bool(flag)
@@ -336,7 +342,7 @@ mod tests {
     #[test]
     fn a_document_becomes_what_is_asked_for() {
         let text = "name: 0101\nsize: 12\non: true\nby_number: {7: plain, 8: {sized: 3}, 9: {full: {text: no}}}\n\
-                    any: [1, -1, x, true, {4: ~}]\n";
+                    any: [1, -1, x, true, 0101, 9.2, {4: ~}]\n";
         let example: Example = parse_document("test.yaml", text).expect("the text is valid");
         let by_number = [(7, Kind::Plain), (8, Kind::Sized(3)), (9, Kind::Full { text: "no".to_owned() })];
         assert_eq!(
@@ -346,7 +352,7 @@ mod tests {
                 size: Some(12),
                 on: true,
                 by_number: by_number.into(),
-                any: serde_json::json!([1, -1, "x", true, {"4": null}]),
+                any: serde_json::json!([1, -1, "x", true, "0101", "9.2", {"4": null}]),
             }
         );
     }

@@ -66,3 +66,18 @@ pub use call::{Call, Reply};
 pub use fault::WorldFault;
 pub use initial::InvalidWorld;
 pub use world::World;
+
+// The shell around the state machine: time, faults, and the ways in.
+mod clock;
+mod duration_text;
+mod faults;
+mod in_process;
+mod request_log;
+mod simulator;
+
+pub use clock::Clock;
+pub use duration_text::{InvalidDuration, parse_duration};
+pub use faults::{Effect, Fault, InvalidPattern, Malformed, Pattern, Times};
+pub use in_process::InProcess;
+pub use request_log::{Logged, RequestLog};
+pub use simulator::{Simulator, Waits};
