@@ -74,7 +74,9 @@ mod faults;
 mod http;
 mod in_process;
 mod request_log;
+mod simulation;
 mod simulator;
+mod world_file;
 
 pub use clock::Clock;
 pub use duration_text::{InvalidDuration, parse_duration};
@@ -82,4 +84,6 @@ pub use faults::{Effect, Fault, InvalidPattern, Malformed, Pattern, Times};
 pub use http::{BindError, Certificate, CertificateError, Manners, Server};
 pub use in_process::InProcess;
 pub use request_log::{Logged, RequestLog};
+pub use simulation::{Options as SimulationOptions, Simulation};
 pub use simulator::{Simulator, Waits};
+pub use world_file::{Adjustments, WorldFile, WorldFileError};
