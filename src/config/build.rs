@@ -1,3 +1,5 @@
+use std::path::{Path, PathBuf};
+
 use super::merge::{Draft, NodeDraft};
 use crate::model::{
     Cluster, Credentials, InstallDisk, Network, Node, Origin, Proxmox, Role, Setting, Template, TlsTrust, VlanMode, Vm,
@@ -18,7 +20,7 @@ pub(super) fn build(draft: Draft) -> Option<Cluster> {
                 token_secret: cluster.token_secret.into_setting(),
             },
             trust: TlsTrust {
-                ca_file: cluster.ca_file.into_setting(),
+                ca_file: cluster.ca_file.into_setting().map(beside_its_file),
                 fingerprints: cluster.fingerprints.into_setting(),
             },
             image_storage: cluster.image_storage.into_setting()?,
@@ -98,6 +100,16 @@ fn build_node(draft: NodeDraft) -> Option<Node> {
             tags: vm.tags.into_setting()?,
         },
     })
+}
+
+/// A file is named as seen from the file that names it, wherever the program is started.
+fn beside_its_file(path: Setting<PathBuf>) -> Setting<PathBuf> {
+    let Setting { value, origin } = path;
+    let folder = match &origin {
+        Origin::File { file, .. } => Path::new(&**file).parent().map(Path::to_owned).unwrap_or_default(),
+        _ => PathBuf::new(),
+    };
+    Setting::new(folder.join(value), origin)
 }
 
 /// Where the system disk of a VM with a SCSI controller appears.

@@ -1,6 +1,6 @@
 //! Mistakes that only show when two places are looked at together.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::hash::Hash;
 use std::net::IpAddr;
@@ -8,15 +8,28 @@ use std::sync::Arc;
 
 use ipnet::IpNet;
 
-use super::layer::Field;
+use super::built_in;
+use super::layer::{Field, Layer};
 use super::merge::{Draft, NodeDraft};
 use super::problem::{Place, Problem, Problems, Severity};
 use super::source::Source;
-use crate::model::{Bios, InstallDisk, Machine, NicAddress, Origin, Role, Setting};
+use crate::model::{Bios, InstallDisk, Machine, NicAddress, NodeName, Origin, Role, Setting};
+
+/// Whether what is absent from the draft is absent from the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Absences {
+    Known,
+    /// A file could not be read, and may have given it.
+    Unknown,
+}
 
 /// Looks at everything, and reports everything.
-pub(super) fn check(draft: &Draft, nodes_source: &Arc<Source>, problems: &mut Problems) {
-    Check { draft, nodes_source, problems }.all();
+pub(super) fn check(draft: &Draft, nodes_source: &Arc<Source>, absences: Absences, problems: &mut Problems) {
+    let mut check = Check { draft, nodes_source, problems };
+    if absences == Absences::Known {
+        check.absences();
+    }
+    check.contradictions();
 }
 
 struct Check<'a> {
@@ -26,18 +39,24 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn all(&mut self) {
+    fn absences(&mut self) {
         self.cluster_name();
-        self.network();
+        self.cidr();
         self.endpoint();
+        self.templates();
+        for node in &self.draft.nodes {
+            self.required_keys(node);
+        }
+    }
+
+    fn contradictions(&mut self) {
+        self.network();
         self.duplicates();
         self.controllers();
         self.vlan();
         self.global_defaults();
         for node in &self.draft.nodes {
-            self.required_keys(node);
             self.address(node);
-            self.template(node);
             self.firmware(node);
             self.memory(node);
             self.disks(node);
@@ -70,15 +89,18 @@ impl Check<'_> {
         }
     }
 
+    fn cidr(&mut self) {
+        if self.draft.cluster.cidr.is_absent() {
+            let problem = Problem::error("the network of the nodes is not given").at(self.nodes_file());
+            self.problems.report(problem.hint(
+                "add `node_cidr: 192.168.1.0/24` to cluster.yaml, or `network: {cidr: 192.168.1.0/24}` to nodes.yaml",
+            ));
+        }
+    }
+
     fn network(&mut self) {
         let cluster = &self.draft.cluster;
         let Some(cidr) = cluster.cidr.get() else {
-            if cluster.cidr.is_absent() {
-                let problem = Problem::error("the network of the nodes is not given").at(self.nodes_file());
-                self.problems.report(problem.hint(
-                    "add `node_cidr: 192.168.1.0/24` to cluster.yaml, or `network: {cidr: 192.168.1.0/24}` to nodes.yaml",
-                ));
-            }
             return;
         };
         let network = cidr.value.network();
@@ -181,23 +203,26 @@ impl Check<'_> {
     fn global_defaults(&mut self) {
         let from_global =
             |origin: &Origin| matches!(origin, Origin::File { key, .. } if &**key == "proxmox_vm_defaults");
-        let used = self.draft.nodes.iter().find_map(|node| {
+        let reached = |node: &&NodeDraft| {
             let vm = &node.vm;
-            let sizes = [
-                vm.cores.get().map(|setting| &setting.origin),
-                vm.sockets.get().map(|setting| &setting.origin),
-                vm.memory.get().map(|setting| &setting.origin),
-                vm.disk_size.get().map(|setting| &setting.origin),
-            ];
-            sizes.into_iter().flatten().find(|origin| from_global(origin))
+            vm.cores.get().is_some_and(|cores| from_global(&cores.origin))
+                || vm.sockets.get().is_some_and(|sockets| from_global(&sockets.origin))
+                || vm.memory.get().is_some_and(|memory| from_global(&memory.origin))
+                || vm.disk_size.get().is_some_and(|size| from_global(&size.origin))
+        };
+        let used = self.draft.nodes.iter().filter(reached).find_map(|node| {
+            let theirs = built_in::vm(node.role()).explain();
+            let differs =
+                |setting: &str, value: &str| theirs.iter().any(|(name, theirs, _)| *name == setting && theirs != value);
+            let ours = node.vm.explain().into_iter();
+            ours.filter(|(setting, value, origin)| from_global(origin) && differs(setting, value))
+                .map(|row| row.2)
+                .next()
         });
         if let Some(origin) = used {
-            let problem = Problem::new(
-                Severity::Note,
-                "`proxmox_vm_defaults` counts for every node whose role has no value of its own",
-            );
-            let place = self.problems.place(origin, "reaches nodes here");
-            self.problems.report(problem.at(place).hint(
+            let message = "`proxmox_vm_defaults` counts for every node whose role has no value of its own";
+            let problem = Problem::new(Severity::Note, message).at(self.problems.place(&origin, "reaches nodes here"));
+            self.problems.report(problem.hint(
                 "the OpenTofu templates of the repository let their built-in role sizes win; compare with `validate --explain`",
             ));
         }
@@ -250,21 +275,33 @@ impl Check<'_> {
         }
     }
 
-    fn template(&mut self, node: &NodeDraft) {
-        let vm = &node.vm;
-        let Some(name) = node.node.name.get().filter(|_| vm.template.is_absent()) else {
-            return;
-        };
-        let missing = match (vm.talos_version.is_absent(), vm.schematic_id.is_absent()) {
-            (false, false) => return,
-            (true, false) => "`talos_version`",
-            (false, true) => "`schematic_id`",
-            (true, true) => "`talos_version` and `schematic_id`",
-        };
-        let message = format!("no template can be chosen for node `{}`: {missing} is not given", name.value);
-        let message = if missing.contains(" and ") { message.replace(" is not", " are not") } else { message };
-        let hint = "give it for the node, under `defaults:`, or at the top of cluster.yaml; or name a template by `talos_template`";
-        self.error_at(&name.origin, message, "cloned from what?", Some(hint.to_owned()));
+    /// Nodes that lack the same are told of together: mostly it is one line that is missing for all.
+    fn templates(&mut self) {
+        let mut lacking: BTreeMap<&str, Vec<&Setting<NodeName>>> = BTreeMap::new();
+        for NodeDraft { node, vm, .. } in &self.draft.nodes {
+            let missing = match (vm.talos_version.is_absent(), vm.schematic_id.is_absent()) {
+                (true, false) => "`talos_version` is",
+                (false, true) => "`schematic_id` is",
+                (true, true) => "`talos_version` and `schematic_id` are",
+                (false, false) => continue,
+            };
+            let name = node.name.get().filter(|_| vm.template.is_absent());
+            lacking.entry(missing).or_default().extend(name);
+        }
+        for (missing, names) in lacking {
+            let Some((first, others)) = names.split_first() else {
+                continue;
+            };
+            let others = match others.len() {
+                0 => String::new(),
+                1 => " and one other".to_owned(),
+                count => format!(" and {count} others"),
+            };
+            let message = format!("no template can be chosen for node `{}`{others}: {missing} not given", first.value);
+            let hint = "give it for the node, under `defaults:`, or at the top of cluster.yaml; \
+                        or name a template by `talos_template`";
+            self.error_at(&first.origin, message, "cloned from what?", Some(hint.to_owned()));
+        }
     }
 
     fn firmware(&mut self, node: &NodeDraft) {

@@ -1,4 +1,4 @@
-use super::check::check;
+use super::check::{Absences, check};
 use super::gather::Inputs;
 use super::keys::{ClusterLayer, NodeLayer, VmLayer};
 use super::layer::Layer;
@@ -7,12 +7,19 @@ use super::problem::{Problem, Severity};
 use super::{build, environment, read};
 use crate::model::{Cluster, Origin};
 
+/// Whether to write down where each value came from, which takes as long as all the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Explain {
+    Yes,
+    No,
+}
+
 /// What came of the inputs.
 #[derive(Debug)]
 pub struct Loaded {
     /// The cluster, unless there is an error among the problems.
     pub cluster: Option<Cluster>,
-    /// Every value of it, and where it came from.
+    /// Every value of it, and where it came from; empty unless asked for.
     pub explained: Vec<Explained>,
     pub problems: Vec<Problem>,
 }
@@ -39,7 +46,7 @@ impl Loaded {
 }
 
 /// Makes a cluster of what was gathered. Reads its arguments and nothing else.
-pub fn load(inputs: Inputs) -> Loaded {
+pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
     let Inputs { nodes, cluster, settings, outside, mut problems } = inputs;
     for source in [nodes.as_ref(), cluster.as_ref(), settings.as_ref()].into_iter().flatten() {
         problems.add_source(source.clone());
@@ -60,13 +67,14 @@ pub fn load(inputs: Inputs) -> Loaded {
             settings_source: settings,
         };
         let mut draft = merge(files, outside, &mut problems);
-        // With a file missing from the picture, every absence would be blamed on the others.
-        if !unreadable {
-            check(&draft, &nodes_source, &mut problems);
-        }
+        // With a file missing from the picture, its settings would be missed in the others.
+        let absences = if unreadable { Absences::Unknown } else { Absences::Known };
+        check(&draft, &nodes_source, absences, &mut problems);
         if !problems.has_errors() {
             draft.settle();
-            explained = explain(&draft);
+            if explaining == Explain::Yes {
+                explained = explain(&draft);
+            }
             built = Some(build::build(draft).expect("a draft without problems is complete"));
         }
     }

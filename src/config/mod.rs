@@ -35,8 +35,9 @@ mod yaml;
 
 pub use document::{parse_document, read_document};
 pub use gather::{Inputs, Locations, SAMPLE};
-pub use load::{Explained, Loaded, load};
+pub use load::{Explain, Explained, Loaded, load};
 pub use problem::{Place, Problem, Severity};
 pub use reference::reference;
 pub use schema::{Schema, schema};
 pub use source::{Excerpt, Source};
+pub use yaml::yaml_as_json;

@@ -50,8 +50,8 @@ impl Problem {
 
     /// A value that is not what it should be; where it stands is for the caller to say.
     pub(super) fn invalid(invalid: &Invalid, place: impl FnOnce(String) -> Place) -> Self {
-        let label = invalid.why().unwrap_or("not valid").to_owned();
-        let (place, reason) = match place(label.clone()) {
+        let label = invalid.why().unwrap_or_default().to_owned();
+        let (place, reason) = match place(label) {
             named @ Place::Named(_) => (named, invalid.why()),
             part @ Place::Part { .. } => (part, None),
         };

@@ -38,7 +38,7 @@ impl Reader<'_> {
     /// The text of a single value, or a report that it should be one.
     pub(super) fn text<'y>(&mut self, yaml: &'y Yaml, what: impl Display) -> Option<&'y str> {
         match &yaml.content {
-            Content::Scalar(text) => Some(text),
+            Content::Scalar { text, .. } => Some(text),
             Content::Null => {
                 let problem = Problem::error(format!("a value is missing: {what}"));
                 let place = self.place(&yaml.span, "nothing stands here");

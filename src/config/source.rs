@@ -1,17 +1,26 @@
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+
+use crate::model::secret_in;
 
 /// The bytes of a value in its source.
 pub(super) type Span = Range<u32>;
 
 /// A text that was read, able to show its lines without showing a secret.
-#[derive(Debug)]
 pub struct Source {
     name: Arc<str>,
     text: String,
     line_starts: Vec<usize>,
     /// A file that mostly holds settings of other programs: only lines with these keys are shown whole.
     shown_keys: Option<Vec<&'static str>>,
+}
+
+impl fmt::Debug for Source {
+    /// The name only: the text may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Source").field(&self.name).finish()
+    }
 }
 
 /// One line of a source, fit for showing, with the part to point at.
@@ -75,8 +84,7 @@ impl Source {
 
         let (shown, cut) = self.without_secret(whole);
         let marked = marked.start.min(cut)..marked.end.min(if marked.start >= cut { cut } else { shown.len() });
-        let (text, marked) = shorten(shown, marked);
-        Excerpt { line, column, text, marked }
+        Excerpt { line, column, text: shown, marked }
     }
 
     /// The line as it may be shown, and the byte from which on it is no longer the original.
@@ -85,7 +93,7 @@ impl Source {
         let key = key_of(line);
         if let Some(shown) = &self.shown_keys {
             return match key {
-                Some((key, _)) if shown.contains(&key) => (line.to_owned(), line.len()),
+                Some((key, _)) if shown.contains(&key) && secret_in(line).is_none() => (line.to_owned(), line.len()),
                 Some((_, value)) if line[value..].trim().is_empty() => (line.to_owned(), line.len()),
                 Some((_, value)) => hide_from(value),
                 None if line.trim().is_empty() => (line.to_owned(), line.len()),
@@ -95,9 +103,11 @@ impl Source {
         // A word of warning hides everything behind it; flow mappings put several keys on a line.
         let lower = line.to_ascii_lowercase();
         let word = SECRET_WORDS.iter().filter_map(|word| lower.find(word)).min();
-        match word.and_then(|at| line[at..].find([':', '=']).map(|separator| at + separator + 1)) {
-            Some(value) if !line[value..].trim().is_empty() => hide_from(value),
-            _ => (line.to_owned(), line.len()),
+        let value = word.and_then(|at| line[at..].find([':', '=']).map(|separator| at + separator + 1));
+        let value = value.filter(|value| !line[*value..].trim().is_empty());
+        match value.into_iter().chain(secret_in(line)).min() {
+            Some(at) => hide_from(at),
+            None => (line.to_owned(), line.len()),
         }
     }
 }
@@ -108,17 +118,6 @@ fn key_of(line: &str) -> Option<(&str, usize)> {
     let key = line[..colon].trim_start().trim_start_matches("- ").trim().trim_matches(['"', '\'']);
     let word = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
     word.then_some((key, colon + 1))
-}
-
-/// Keeps the neighbourhood of the marked part of a very long line.
-fn shorten(text: String, marked: Range<usize>) -> (String, Range<usize>) {
-    const LONGEST: usize = 160;
-    if text.len() <= LONGEST {
-        return (text, marked);
-    }
-    let from = text.floor_char_boundary(marked.start.saturating_sub(40));
-    let to = text.floor_char_boundary((from + LONGEST).min(text.len()));
-    (text[from..to].to_owned(), marked.start - from..marked.end.min(to) - from)
 }
 
 #[cfg(test)]
@@ -168,13 +167,5 @@ mod tests {
         let source = Source::new("nodes.yaml", "nodes: [\n".to_owned());
         assert_eq!(source.excerpt(&(9..9)).line, 1);
         assert_eq!(Source::new("nodes.yaml", String::new()).excerpt(&(0..0)).line, 1);
-    }
-
-    #[test]
-    fn a_very_long_line_is_cut_around_the_place() {
-        let source = Source::new("nodes.yaml", format!("{}HERE{}", "x".repeat(5000), "y".repeat(5000)));
-        let shown = excerpt(&source, "HERE");
-        assert_eq!(&shown.text[shown.marked], "HERE");
-        assert!(shown.text.len() <= 160);
     }
 }

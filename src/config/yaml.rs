@@ -22,9 +22,26 @@ pub(super) struct Yaml {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Null,
-    Scalar(String),
+    Scalar {
+        text: String,
+        /// Written without quotes.
+        plain: bool,
+    },
     List(Vec<Yaml>),
     Map(Vec<Entry>),
+}
+
+/// Any YAML text as JSON, for documents that are not ours to judge key by key.
+///
+/// Plain scalars become what YAML 1.2 says they are.
+pub fn yaml_as_json(name: &str, text: &str) -> Result<serde_json::Value, Vec<Problem>> {
+    let source = Arc::new(Source::new(name, text.to_owned()));
+    let mut problems = Problems::default();
+    problems.add_source(Arc::clone(&source));
+    match parse(&source, &mut problems) {
+        Some(tree) if !problems.has_errors() => Ok(tree.into_json()),
+        _ => Err(problems.into_sorted()),
+    }
 }
 
 /// A key with its value.
@@ -39,17 +56,37 @@ impl Yaml {
     /// What it is, in words for a message.
     pub(super) fn describe(&self) -> &'static str {
         match self.content {
-            Content::Null => "nothing",
-            Content::Scalar(_) => "a single value",
+            Content::Null => "an empty value",
+            Content::Scalar { .. } => "a single value",
             Content::List(_) => "a list",
             Content::Map(_) => "a mapping",
+        }
+    }
+
+    fn into_json(self) -> serde_json::Value {
+        match self.content {
+            Content::Null => serde_json::Value::Null,
+            Content::List(items) => items.into_iter().map(Self::into_json).collect(),
+            Content::Map(entries) => serde_json::Value::Object(
+                entries.into_iter().map(|entry| (entry.key, entry.value.into_json())).collect(),
+            ),
+            // A number or truth value of YAML is nearly always one of JSON; what is not stays text.
+            Content::Scalar { text, plain } => match text.as_str() {
+                "true" | "True" | "TRUE" if plain => true.into(),
+                "false" | "False" | "FALSE" if plain => false.into(),
+                number if plain => match serde_json::from_str::<serde_json::Number>(number) {
+                    Ok(number) => number.into(),
+                    Err(_) => text.into(),
+                },
+                _ => text.into(),
+            },
         }
     }
 
     /// How many values it is made of.
     fn size(&self) -> usize {
         1 + match &self.content {
-            Content::Null | Content::Scalar(_) => 0,
+            Content::Null | Content::Scalar { .. } => 0,
             Content::List(items) => items.iter().map(Self::size).sum(),
             Content::Map(entries) => entries.iter().map(|entry| 1 + entry.value.size()).sum(),
         }
@@ -146,7 +183,7 @@ impl<'a> Composer<'a> {
                 if self.awaits_key() {
                     return self.key(text.into_owned(), null, span);
                 }
-                let content = if null { Content::Null } else { Content::Scalar(text.into_owned()) };
+                let content = if null { Content::Null } else { Content::Scalar { text: text.into_owned(), plain } };
                 self.value(Yaml { content, span }, anchor)
             }
             Event::SequenceStart(_, anchor, _) => self.begin(OpenKind::List(Vec::new()), anchor, span),
@@ -192,14 +229,11 @@ impl<'a> Composer<'a> {
         let Some(Open { anchor, start, kind }) = self.open.pop() else {
             return GO_ON;
         };
-        let (content, start) = match kind {
-            OpenKind::List(items) => (Content::List(items), start.start),
-            OpenKind::Map { entries, .. } => {
-                let first = entries.first().map_or(start.start, |entry| entry.key_span.start.max(start.start));
-                (Content::Map(self.merge(entries)), first)
-            }
+        let content = match kind {
+            OpenKind::List(items) => Content::List(items),
+            OpenKind::Map { entries, .. } => Content::Map(self.merge(entries)),
         };
-        self.value(Yaml { content, span: start..end.end.max(start) }, anchor)
+        self.value(Yaml { content, span: start.start..end.end.max(start.end) }, anchor)
     }
 
     /// Carries out `<<`: the mappings it names give what the mapping itself does not say.
@@ -307,7 +341,7 @@ mod tests {
     fn short(yaml: &Yaml) -> String {
         match &yaml.content {
             Content::Null => "~".to_owned(),
-            Content::Scalar(text) => format!("{text:?}"),
+            Content::Scalar { text, .. } => format!("{text:?}"),
             Content::List(items) => format!("[{}]", items.iter().map(short).collect::<Vec<_>>().join(" ")),
             Content::Map(entries) => {
                 let entries: Vec<String> = entries.iter().map(|e| format!("{}={}", e.key, short(&e.value))).collect();
@@ -365,7 +399,7 @@ mod tests {
         refused("a: 1\n---\nb: 2", "the file holds several YAML documents");
         refused("? [a]\n: b", "a key is a list or a mapping");
         refused("&x [*x]", "an alias refers to the value that it is part of");
-        refused(&"[".repeat(60), "the file is nested more than 48 levels deep");
+        refused(&format!("{}{}", "[".repeat(60), "]".repeat(60)), "the file is nested more than 48 levels deep");
     }
 
     #[test]
@@ -374,7 +408,7 @@ mod tests {
         for level in 1..10 {
             let last = level - 1;
             let line = vec![format!("*a{last}"); 10].join(", ");
-            bomb += &format!("a{level}: &a{level} [{line}]\n");
+            bomb = format!("{bomb}a{level}: &a{level} [{line}]\n");
         }
         let (tree, messages) = parsed(&bomb);
         assert_eq!(tree, "no tree");

@@ -22,7 +22,7 @@ impl DiskSize {
 
 impl Text for DiskSize {
     const WHAT: &'static str = "a disk size like `64G`";
-    const PATTERN: &'static str = r"^[1-9][0-9]{0,6}[KMGT](iB)?$";
+    const PATTERN: &'static str = r"^[0-9]+([KMGT](iB)?)?$";
 }
 
 impl FromStr for DiskSize {

@@ -16,7 +16,7 @@ impl Fingerprint {
 
 impl Text for Fingerprint {
     const WHAT: &'static str = "a SHA-256 fingerprint like `AB:CD:…` (32 pairs)";
-    const PATTERN: &'static str = "^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){31}$|^[0-9A-Fa-f]{64}$";
+    const PATTERN: &'static str = "^([0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){31}|[0-9A-Fa-f]{64})$";
 }
 
 impl FromStr for Fingerprint {

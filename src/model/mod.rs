@@ -15,6 +15,8 @@ mod invalid;
 mod mac_address;
 mod names;
 mod origin;
+#[cfg(test)]
+mod round_trips;
 mod schematic_id;
 mod talos_version;
 mod token;
@@ -32,6 +34,7 @@ pub use endpoint::Endpoint;
 pub use fingerprint::Fingerprint;
 pub use hardware::{Bios, CloneMode, CpuType, Machine, OsType, ScsiController};
 pub use install_disk::{DiskSerial, InstallDisk};
+pub(crate) use invalid::secret_in;
 pub use invalid::{Invalid, Quoted, Text};
 pub use mac_address::MacAddress;
 pub use names::{BridgeName, ClusterName, DomainName, HostName, NodeName, PoolId, StorageId, Tag, TemplateName};

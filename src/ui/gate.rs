@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use anstream::{AutoStream, ColorChoice};
 
 use super::json::problem_json;
-use super::problems;
+use super::problems::draw_problem;
 use crate::config::{Place, Problem, Severity};
 
 /// How standard error speaks.
@@ -57,7 +57,7 @@ impl Ui {
             match (self.talk, problem.severity) {
                 (Talk::Json, severity) => log_problem(problem, severity),
                 (Talk::Quiet, Severity::Warning | Severity::Note) => {}
-                _ => writeln!(self.err, "{}\n", problems::drawn(problem))?,
+                _ => writeln!(self.err, "{}\n", draw_problem(problem))?,
             }
         }
         Ok(())

@@ -12,5 +12,6 @@ pub use explanation::explanation;
 pub use gate::{Talk, Ui};
 pub use json::{cluster_json, problem_json};
 pub use log::{LogFormat, start_log};
+pub use problems::draw_problem;
 pub use table::cluster_table;
 pub use yaml::to_yaml;

@@ -5,7 +5,7 @@ use crate::config::{Place, Problem, Severity};
 /// A problem as text: heading, places with their lines and carets, hint.
 ///
 /// Colours are always in it; the gate takes them out where they do not belong.
-pub(super) fn drawn(problem: &Problem) -> String {
+pub fn draw_problem(problem: &Problem) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -23,7 +23,7 @@ fn draw_place(place: &Place, primary: bool) -> Element<'_> {
         Place::Part { source, span, label } => {
             let excerpt = source.excerpt(span);
             let kind = if primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-            let annotation = kind.span(excerpt.marked).label(label.as_str());
+            let annotation = kind.span(excerpt.marked).label((!label.is_empty()).then_some(label.as_str()));
             let snippet = Snippet::source(excerpt.text).path(source.name().to_string()).line_start(excerpt.line);
             snippet.annotation(annotation).into()
         }
