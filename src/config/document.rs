@@ -79,10 +79,10 @@ impl de::Error for Mistake {
 struct Value<'y>(&'y Yaml);
 
 impl Value<'_> {
-    /// The value as `T`, when it is a scalar that looks like one.
+    /// The value as `T`, when it looks like one and does not stand in quotes.
     fn scalar<T: FromStr>(self) -> Option<T> {
         match &self.0.content {
-            Content::Scalar(text) => text.parse().ok(),
+            Content::Scalar { text, plain: true } => text.parse().ok(),
             _ => None,
         }
     }
@@ -90,13 +90,13 @@ impl Value<'_> {
     /// The same for a number as a computer writes it: `0101` and `+1` are texts.
     fn number<T: FromStr + ToString>(self) -> Option<T> {
         let number: T = self.scalar()?;
-        matches!(&self.0.content, Content::Scalar(text) if *text == number.to_string()).then_some(number)
+        matches!(&self.0.content, Content::Scalar { text, .. } if *text == number.to_string()).then_some(number)
     }
 
     fn give<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match &self.0.content {
             Content::Null => visitor.visit_unit(),
-            Content::Scalar(text) => visitor.visit_str(text),
+            Content::Scalar { text, .. } => visitor.visit_str(text),
             Content::List(items) => visitor.visit_seq(Items(items.iter())),
             Content::Map(entries) => visitor.visit_map(Entries { entries: entries.iter(), value: None }),
         }
@@ -176,7 +176,7 @@ impl<'de> de::Deserializer<'de> for Value<'_> {
         visitor: V,
     ) -> Result<V::Value, Mistake> {
         match &self.0.content {
-            Content::Scalar(word) => visitor.visit_enum(word.as_str().into_deserializer()),
+            Content::Scalar { text, .. } => visitor.visit_enum(text.as_str().into_deserializer()),
             Content::Map(entries) if entries.len() == 1 => visitor.visit_enum(Variant(&entries[0])),
             _ => {
                 Err(de::Error::custom(format_args!("{} cannot stand here: a single word is needed", self.0.describe())))
@@ -217,7 +217,8 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
             return Ok(None);
         };
         self.value = Some(&entry.value);
-        let key = Yaml { content: Content::Scalar(entry.key.clone()), span: entry.key_span.clone() };
+        let key =
+            Yaml { content: Content::Scalar { text: entry.key.clone(), plain: true }, span: entry.key_span.clone() };
         seed.deserialize(Key(&key)).map(Some).map_err(|mistake| mistake.at(&entry.key_span))
     }
 
@@ -342,7 +343,7 @@ mod tests {
     #[test]
     fn a_document_becomes_what_is_asked_for() {
         let text = "name: 0101\nsize: 12\non: true\nby_number: {7: plain, 8: {sized: 3}, 9: {full: {text: no}}}\n\
-                    any: [1, -1, x, true, 0101, 9.2, {4: ~}]\n";
+                    any: [1, -1, x, true, 0101, 9.2, '7', {4: ~}]\n";
         let example: Example = parse_document("test.yaml", text).expect("the text is valid");
         let by_number = [(7, Kind::Plain), (8, Kind::Sized(3)), (9, Kind::Full { text: "no".to_owned() })];
         assert_eq!(
@@ -352,7 +353,7 @@ mod tests {
                 size: Some(12),
                 on: true,
                 by_number: by_number.into(),
-                any: serde_json::json!([1, -1, "x", true, "0101", "9.2", {"4": null}]),
+                any: serde_json::json!([1, -1, "x", true, "0101", "9.2", "7", {"4": null}]),
             }
         );
     }
