@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use super::schema::SchemaArgs;
+use super::simulate::SimulateArgs;
 use super::validate::ValidateArgs;
 use crate::config::Locations;
 use crate::ui::LogFormat;
@@ -28,6 +29,7 @@ const COLOR: &str = "When to use colours; NO_COLOR in the environment is heeded"
 pub(super) enum Command {
     Validate(ValidateArgs),
     Schema(SchemaArgs),
+    Simulate(SimulateArgs),
 }
 
 #[derive(Debug, Args)]

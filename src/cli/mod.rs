@@ -4,6 +4,7 @@ mod args;
 mod exit;
 mod main;
 mod schema;
+mod simulate;
 mod validate;
 
 pub use args::command;

@@ -84,6 +84,6 @@ pub use faults::{Effect, Fault, InvalidPattern, Malformed, Pattern, Times};
 pub use http::{BindError, Certificate, CertificateError, Manners, Server};
 pub use in_process::InProcess;
 pub use request_log::{Logged, RequestLog};
-pub use simulation::{Options as SimulationOptions, Simulation};
+pub use simulation::{Introduction, Options as SimulationOptions, Simulation};
 pub use simulator::{Simulator, Waits};
 pub use world_file::{Adjustments, WorldFile, WorldFileError};
