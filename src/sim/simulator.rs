@@ -106,6 +106,11 @@ impl Simulator {
         look(&mut state.world)
     }
 
+    /// Whether a bug has interrupted the world in the middle of a change, so that it may no longer be sound.
+    pub fn is_damaged(&self) -> bool {
+        self.0.state.is_poisoned()
+    }
+
     pub fn clock(&self) -> &Clock {
         &self.0.clock
     }

@@ -56,7 +56,8 @@ impl WorldFile {
         if let Some(time) = adjustments.clone_time {
             world.timing.copy_rate = copy_rate(largest_template(world), time);
         }
-        if let Some(seed) = adjustments.seed {
+        // A world that goes on would make the MACs and ids again that it has already.
+        if let Some(seed) = adjustments.seed.filter(|_| world.now().is_zero()) {
             world.random = Random::new(seed);
         }
     }

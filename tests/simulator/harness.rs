@@ -83,6 +83,7 @@ impl Served {
     /// The server still works.
     pub(crate) async fn assert_alive(&self) {
         assert_eq!(self.ask("GET", "/version", "").await.status, 200);
+        assert!(!self.simulator.is_damaged(), "a request ran into a bug of the world");
     }
 }
 
@@ -93,7 +94,7 @@ pub(crate) fn quick_manners() -> Manners {
 pub(crate) struct Connection {
     pub(crate) stream: TlsStream<TcpStream>,
     received: Vec<u8>,
-    authorization: String,
+    pub(crate) authorization: String,
 }
 
 /// An answer as it stood on the wire.

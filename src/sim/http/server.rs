@@ -80,8 +80,11 @@ impl Server {
         loop {
             tokio::select! {
                 () = &mut stop => return,
-                // Only to forget the connections that are over.
-                Some(_) = open.join_next() => {}
+                Some(ended) = open.join_next() => {
+                    if let Err(error) = ended {
+                        tracing::error!(%error, "a connection ended in a bug of the simulator");
+                    }
+                }
                 accepted = self.accept(&seats) => {
                     let Some((stream, seat)) = accepted else { continue };
                     let connections = Arc::clone(&self.connections);
