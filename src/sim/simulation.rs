@@ -44,7 +44,9 @@ impl Simulation {
         let token = world.authorization().and_then(|header| header.parse().ok());
         let clock = Clock::starting_at(world.now());
         let simulator = Simulator::with(world, clock, options.waits);
-        faults.into_iter().for_each(|fault| simulator.inject(fault));
+        for fault in faults {
+            simulator.inject(fault);
+        }
         let certificate = match certificate {
             Some(certificate) => certificate,
             None => Certificate::generate()?,
