@@ -88,6 +88,16 @@ impl World {
         }
     }
 
+    /// Kills the worker of a running task, as SIGKILL does: its lock line and its volumes stay. Whether there was one.
+    pub fn kill_task(&mut self, upid: &str) -> bool {
+        let Some((number, task)) = self.tasks.find(upid).filter(|(_, task)| task.exit.is_none()) else {
+            return false;
+        };
+        let place = Place { worker: task.worker, task: Some(number), host: task.host.clone(), user: task.user.clone() };
+        self.kill(&place);
+        true
+    }
+
     /// A host goes down with everything that runs on it.
     fn lose_host(&mut self, name: &str) {
         if let Some(host) = self.hosts.get_mut(name) {
