@@ -182,12 +182,14 @@ pub(crate) fn cluster_tasks(world: &mut World, context: &Context) -> Handled {
     let rows = found
         .into_iter()
         .take(25)
-        .map(|task| {
+        .enumerate()
+        .map(|(index, task)| {
             let mut row = list_row(task);
             row.remove("pid");
             row.remove("pstart");
             if task.exit.is_some() {
-                row.insert("saved".to_owned(), json!("1"));
+                // The newest comes fresh from the worker, the others were read from a file.
+                row.insert("saved".to_owned(), if index == 0 { json!(1) } else { json!("1") });
             }
             Value::Object(row)
         })

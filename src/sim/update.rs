@@ -402,9 +402,9 @@ impl World {
         let vm = self.vm_mut(host, id)?;
         vm.pending.retain(|key, value| vm.config.get(key) != Some(value));
         vm.pending_delete.retain(|key, _| vm.config.contains_key(key));
-        let _ = user;
         if vm.is_running() {
-            self.hotplug(host, id)?;
+            let touched = change.set.keys().chain(&change.delete).cloned().chain(["boot".to_owned()]).collect();
+            self.hotplug(host, id, &touched)?;
         } else {
             self.apply_pending(host, id);
         }
@@ -581,8 +581,8 @@ impl World {
         }
     }
 
-    /// Does what can be done to a running VM; the rest stays pending.
-    fn hotplug(&mut self, host: &str, id: u32) -> Result<(), Failure> {
+    /// Does what can be done to a running VM; the rest stays pending, as does what was pending before.
+    fn hotplug(&mut self, host: &str, id: u32, touched: &BTreeSet<String>) -> Result<(), Failure> {
         let now = self.now;
         let vm = self.vm(host, id)?;
         let (pending, deletes, listens) = (vm.pending.clone(), vm.pending_delete.clone(), vm.listens(now));
@@ -594,7 +594,7 @@ impl World {
         let (network, disk) = (has("network"), has("disk"));
         let mut problems = Errors::new();
         let busy = |key: &str| format!("hotplug problem - error on hot-unplugging device '{key}' - still busy in guest?\n");
-        for (key, force) in &deletes {
+        for (key, force) in deletes.iter().filter(|(key, _)| touched.contains(*key)) {
             let live = is_live(key) || (net::index(key).is_some() && network) || (is_pluggable(key) && disk);
             let unplugs = net::index(key).is_some() || is_pluggable(key);
             if live && unplugs && !listens {
@@ -606,7 +606,7 @@ impl World {
                 }
             }
         }
-        for (key, value) in &pending {
+        for (key, value) in pending.iter().filter(|(key, _)| touched.contains(*key)) {
             let old = self.vms.get(&id).and_then(|vm| vm.config.get(key)).cloned();
             let live = match (net::index(key), &old) {
                 _ if is_live(key) => true,

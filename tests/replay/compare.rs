@@ -148,7 +148,7 @@ impl Words {
                 let of_tap = matches!(key, "netin" | "netout");
                 if CHANCE.contains(&key) || of_host || of_tap { json!("<number>") } else { value.clone() }
             }
-            Value::String(text) if key == "content" => {
+            Value::String(text) if key == "content" && !text.contains(' ') => {
                 let parts: BTreeSet<&str> = text.split(',').collect();
                 json!(parts)
             }

