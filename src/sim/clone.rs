@@ -326,13 +326,7 @@ impl Job {
         }
     }
 
-    fn make(
-        &mut self,
-        world: &mut World,
-        place: &Place,
-        key: &str,
-        drive: &Parsed,
-    ) -> Result<Parsed, String> {
+    fn make(&mut self, world: &mut World, place: &Place, key: &str, drive: &Parsed) -> Result<Parsed, String> {
         let host = place.host.as_str();
         let volid = drive::file(drive).to_owned();
         let own = volid.split_once(':').map_or("", |(storage, _)| storage).to_owned();

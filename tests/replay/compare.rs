@@ -18,9 +18,31 @@ pub(crate) struct Words {
 
 /// Numbers whose value is chance.
 const CHANCE: &[&str] = &[
-    "pid", "pstart", "starttime", "endtime", "ctime", "snaptime", "uptime", "cpu", "mem", "used", "avail", "free",
-    "available", "used_fraction", "netin", "netout", "total", "wait", "idle", "pressurecpufull", "pressurecpusome",
-    "pressureiofull", "pressureiosome", "pressurememoryfull", "pressurememorysome",
+    "pid",
+    "pstart",
+    "starttime",
+    "endtime",
+    "ctime",
+    "snaptime",
+    "uptime",
+    "cpu",
+    "mem",
+    "used",
+    "avail",
+    "free",
+    "available",
+    "used_fraction",
+    "netin",
+    "netout",
+    "total",
+    "wait",
+    "idle",
+    "pressurecpufull",
+    "pressurecpusome",
+    "pressureiofull",
+    "pressureiosome",
+    "pressurememoryfull",
+    "pressurememorysome",
 ];
 
 /// Numbers that belong to a host or a storage.
@@ -235,7 +257,8 @@ fn short_progress(line: &str) -> String {
 fn shape(value: &Value) -> Value {
     match value {
         Value::Object(object) => {
-            let sorted: BTreeMap<String, Value> = object.iter().map(|(key, value)| (key.clone(), shape(value))).collect();
+            let sorted: BTreeMap<String, Value> =
+                object.iter().map(|(key, value)| (key.clone(), shape(value))).collect();
             Value::Object(Map::from_iter(sorted))
         }
         Value::Array(rows) => {

@@ -132,12 +132,8 @@ impl Replay {
 #[test]
 fn the_simulator_answers_what_a_real_server_answered() {
     let recordings = recording::all();
-    let mut replay = Replay {
-        world: story::world(),
-        now: Duration::ZERO,
-        words: Words::new(&recordings),
-        secrets: BTreeMap::new(),
-    };
+    let mut replay =
+        Replay { world: story::world(), now: Duration::ZERO, words: Words::new(&recordings), secrets: BTreeMap::new() };
     let (mut equal, mut different, mut excepted) = (0, Vec::new(), 0);
     let mut needless = Vec::new();
     for recording in &recordings {

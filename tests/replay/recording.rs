@@ -105,7 +105,9 @@ fn from_note(note: &str) -> String {
         note if note.contains("wrong secret") => format!("{token}talos=wrong"),
         note if note.contains("malformed") => "PVEAPIToken=nonsense".to_owned(),
         note if note.to_lowercase().contains("bearer") => "Bearer abc".to_owned(),
-        note if note.contains("unknown user") || note.contains("user") => "PVEAPIToken=nobody@pve!x=<secret>".to_owned(),
+        note if note.contains("unknown user") || note.contains("user") => {
+            "PVEAPIToken=nobody@pve!x=<secret>".to_owned()
+        }
         _ => format!("{token}unknown=<secret>"),
     }
 }
