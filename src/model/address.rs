@@ -30,7 +30,7 @@ impl Prefixed {
 
 impl Text for Prefixed {
     const WHAT: &'static str = "an address with a prefix length like `192.168.1.0/24`";
-    const PATTERN: &'static str = r"^(1[0-9]{2}|[1-9]?[0-9])(\.(1[0-9]{2}|[1-9]?[0-9])){3}/([12]?[0-9]|3[0-2])$|^[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*/[0-9]{1,3}$";
+    const PATTERN: &'static str = r"^[0-9A-Fa-f:.]+/[0-9]{1,3}$";
 }
 
 impl FromStr for Prefixed {
@@ -63,7 +63,7 @@ pub enum NicAddress {
 
 impl Text for NicAddress {
     const WHAT: &'static str = "`dhcp` or an address with a prefix length like `10.0.0.5/24`";
-    const PATTERN: &'static str = r"^dhcp$|^(1[0-9]{2}|[1-9]?[0-9])(\.(1[0-9]{2}|[1-9]?[0-9])){3}/([12]?[0-9]|3[0-2])$|^[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*/[0-9]{1,3}$";
+    const PATTERN: &'static str = r"^(dhcp|[0-9A-Fa-f:.]+/[0-9]{1,3})$";
 }
 
 impl FromStr for NicAddress {

@@ -17,6 +17,8 @@ pub type Cores = Bounded<1, 64>;
 pub type Sockets = Bounded<1, 4>;
 /// Memory in MiB.
 pub type MemoryMib = Bounded<1024, 262_144>;
+/// The least memory in MiB that a VM keeps when the host asks for some back.
+pub type BalloonMib = Bounded<0, 262_144>;
 /// The largest frame of a network card.
 pub type Mtu = Bounded<1450, 9000>;
 /// Queues of a virtio network card.

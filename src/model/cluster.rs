@@ -2,13 +2,13 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{
-    Bios, BridgeName, CloneMode, ClusterName, Cores, CpuType, DiskSerial, DiskSize, DomainName, Endpoint, Fingerprint,
-    HostName, InstallDisk, MacAddress, Machine, MemoryMib, Mtu, NicAddress, NodeName, OsType, PoolId, Prefixed, Queues,
-    SchematicId, ScsiController, Setting, ShutdownDelay, Sockets, StartupDelay, StartupOrder, StorageId, Tag,
-    TalosVersion, TemplateName, TokenId, TokenSecret, VlanTag, VmId,
+    BalloonMib, Bios, BridgeName, CloneMode, ClusterName, Cores, CpuType, DiskSerial, DiskSize, DomainName, Endpoint,
+    Fingerprint, HostName, InstallDisk, MacAddress, Machine, MemoryMib, Mtu, NicAddress, NodeName, OsType, PoolId,
+    Prefixed, Queues, SchematicId, ScsiController, Setting, ShutdownDelay, Sockets, StartupDelay, StartupOrder,
+    StorageId, Tag, TalosVersion, TemplateName, TokenId, TokenSecret, VlanTag, VmId,
 };
 
 /// Everything that the files, the environment and the flags ask for.
@@ -39,12 +39,7 @@ pub struct Proxmox {
 #[derive(Clone, Debug, Serialize)]
 pub struct Credentials {
     pub token_id: Option<Setting<TokenId>>,
-    #[serde(serialize_with = "whether_given")]
     pub token_secret: Option<Setting<TokenSecret>>,
-}
-
-fn whether_given<S: Serializer>(secret: &Option<Setting<TokenSecret>>, serializer: S) -> Result<S::Ok, S::Error> {
-    secret.as_ref().map(|_| "hidden").serialize(serializer)
 }
 
 /// What makes the server's certificate trustworthy beside the system's own authorities.
@@ -141,8 +136,8 @@ pub struct Vm {
     pub cores: Setting<Cores>,
     pub sockets: Setting<Sockets>,
     pub memory: Setting<MemoryMib>,
-    /// MiB; 0 means no balloon device.
-    pub balloon: Setting<u32>,
+    /// 0 means no balloon device.
+    pub balloon: Setting<BalloonMib>,
     pub numa: Setting<bool>,
     pub cpu_type: Setting<CpuType>,
     pub bios: Setting<Bios>,

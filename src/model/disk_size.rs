@@ -22,7 +22,7 @@ impl DiskSize {
 
 impl Text for DiskSize {
     const WHAT: &'static str = "a disk size like `64G`";
-    const PATTERN: &'static str = r"^[1-9][0-9]{0,6}[KMGT](iB)?$";
+    const PATTERN: &'static str = r"^[0-9]+([KMGT](iB)?)?$";
 }
 
 impl FromStr for DiskSize {
@@ -60,7 +60,7 @@ impl FromStr for DiskSize {
 impl fmt::Display for DiskSize {
     /// In the largest unit that divides it exactly.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match UNITS.iter().find(|(_, unit)| self.0 % unit == 0) {
+        match UNITS.iter().find(|(_, unit)| self.0.is_multiple_of(*unit)) {
             Some((letter, unit)) => write!(f, "{}{letter}", self.0 / unit),
             None => self.0.fmt(f),
         }

@@ -28,7 +28,7 @@ impl Endpoint {
 
 impl Text for Endpoint {
     const WHAT: &'static str = "a Proxmox address like `https://pve1.example.com:8006`";
-    const PATTERN: &'static str = r"^(https://)?[A-Za-z][A-Za-z0-9-]{0,30}[A-Za-z0-9](\.[A-Za-z][A-Za-z0-9]{0,30}){0,3}(:[1-9][0-9]{0,3})?(/api2/json)?/?$|^(https://)?(1[0-9]{2}|[1-9]?[0-9])(\.(1[0-9]{2}|[1-9]?[0-9])){3}(:[1-9][0-9]{0,3})?(/api2/json)?/?$|^(https://)?\[[0-9A-Fa-f:.]+\](:[1-9][0-9]{0,3})?(/api2/json)?/?$";
+    const PATTERN: &'static str = r"^([Hh][Tt][Tt][Pp][Ss]://)?[^@/?#\s]+(/api2/json)?/*$";
 }
 
 impl FromStr for Endpoint {

@@ -2,7 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::invalid::serialize_as_text;
-use super::{Invalid, Text};
+use super::{Invalid, Text, hex};
 
 /// The SHA-256 fingerprint of a certificate, as `pvenode cert info` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,7 +16,7 @@ impl Fingerprint {
 
 impl Text for Fingerprint {
     const WHAT: &'static str = "a SHA-256 fingerprint like `AB:CD:…` (32 pairs)";
-    const PATTERN: &'static str = "^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){31}$|^[0-9A-Fa-f]{64}$";
+    const PATTERN: &'static str = "^([0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){31}|[0-9A-Fa-f]{64})$";
 }
 
 impl FromStr for Fingerprint {
@@ -32,11 +32,7 @@ impl FromStr for Fingerprint {
         if pairs.len() == 20 {
             return Err(invalid().because("this is a SHA-1 fingerprint; the SHA-256 one is needed"));
         }
-        let octet = |pair: &&str| {
-            let two_digits = pair.len() == 2 && pair.bytes().all(|b| b.is_ascii_hexdigit());
-            two_digits.then(|| u8::from_str_radix(pair, 16).ok()).flatten()
-        };
-        let octets: Option<Vec<u8>> = pairs.iter().map(octet).collect();
+        let octets: Option<Vec<u8>> = pairs.into_iter().map(hex::pair).collect();
         octets
             .and_then(|octets| octets.try_into().ok())
             .map(Self)
@@ -46,11 +42,7 @@ impl FromStr for Fingerprint {
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, octet) in self.0.iter().enumerate() {
-            let colon = if index == 0 { "" } else { ":" };
-            write!(f, "{colon}{octet:02X}")?;
-        }
-        Ok(())
+        hex::write_pairs(f, &self.0)
     }
 }
 

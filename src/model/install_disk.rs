@@ -36,7 +36,7 @@ pub enum InstallDisk {
 
 impl Text for InstallDisk {
     const WHAT: &'static str = "a disk: a path like `/dev/sda`, or a serial number";
-    const PATTERN: &'static str = "^/dev/[A-Za-z0-9/_.:+-]{1,200}$|^[A-Za-z0-9_][A-Za-z0-9_.-]{0,19}$";
+    const PATTERN: &'static str = "^(/dev/[A-Za-z0-9/_.:+-]+|[A-Za-z0-9_][A-Za-z0-9_.-]{0,19})$";
 }
 
 impl FromStr for InstallDisk {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 pub trait Text: FromStr<Err = Invalid> + fmt::Display {
     /// What it is, with an example; completes the sentence "… is not".
     const WHAT: &'static str;
-    /// A regular expression for JSON Schema: whatever matches it is a value of this type.
+    /// A regular expression for JSON Schema. Every value matches it, so that no editor finds fault with a right file.
     const PATTERN: &'static str;
 }
 
@@ -51,7 +51,24 @@ impl Invalid {
     }
 }
 
-/// A piece of input made fit for a message: bounded, without control characters, in backquotes.
+/// Where a text begins to look like the secret of an API token, whatever it was given as.
+///
+/// People paste secrets into the wrong line; a message about that must not repeat them.
+pub(crate) fn secret_in(text: &str) -> Option<usize> {
+    let token = text.find('!').and_then(|bang| text[bang..].find('=').map(|equals| bang + equals + 1));
+    let password = text.find("://").filter(|scheme| text[*scheme..].contains('@')).map(|scheme| scheme + 3);
+    let uuid = (0..text.len().saturating_sub(35)).find(|start| is_uuid(&text.as_bytes()[*start..*start + 36]));
+    token.into_iter().chain(password).chain(uuid).min()
+}
+
+fn is_uuid(text: &[u8]) -> bool {
+    text.iter().enumerate().all(|(at, byte)| match at {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    })
+}
+
+/// A piece of input made fit for a message: bounded, without control characters and secrets, in backquotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quoted(String);
 
@@ -59,6 +76,9 @@ impl Quoted {
     const LONGEST: usize = 72;
 
     pub fn new(text: &str) -> Self {
+        if secret_in(text).is_some() {
+            return Self::hidden();
+        }
         let mut shown: String = text.chars().take(Self::LONGEST).flat_map(printable).collect();
         if text.chars().nth(Self::LONGEST).is_some() {
             shown.push('…');
@@ -148,6 +168,20 @@ mod tests {
     #[test]
     fn a_quoted_text_cannot_steer_the_terminal() {
         assert_eq!(Quoted::new("a\u{1b}[31mb\n\u{202e}").to_string(), "`a\\u{1b}[31mb\\n\\u{202e}`");
+    }
+
+    #[test]
+    fn a_text_that_looks_like_a_secret_is_not_repeated() {
+        for text in [
+            "5ec4e7aa-1111-2222-3333-444444444444",
+            "x 5EC4E7AA-1111-2222-3333-444444444444 y",
+            "root@pam!ci=abc",
+            "https://u:p@h",
+        ] {
+            assert_eq!(Quoted::new(text).to_string(), "the value (not shown)");
+        }
+        assert_eq!(secret_in("5ec4e7aa-1111-2222-3333-44444444444"), None);
+        assert_eq!(secret_in("é5ec4e7aa-1111-2222-3333-444444444444"), Some(2));
     }
 
     #[test]

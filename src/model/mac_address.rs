@@ -2,7 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::invalid::serialize_as_text;
-use super::{Invalid, Text};
+use super::{Invalid, Text, hex};
 
 /// The hardware address of one network card. `bc:24:…` in a file equals `BC:24:…` from Proxmox: case is never a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,7 +10,7 @@ pub struct MacAddress([u8; 6]);
 
 impl Text for MacAddress {
     const WHAT: &'static str = "a MAC address like `BC:24:11:5A:00:01`";
-    const PATTERN: &'static str = "^[0-9A-Fa-f][2468ACEace](:[0-9A-Fa-f]{2}){5}$|^[1-9A-Fa-f]0(:[0-9A-Fa-f]{2}){5}$|^00(:[0-9A-Fa-f]{2}){4}:[0-9A-Fa-f][1-9A-Fa-f]$";
+    const PATTERN: &'static str = "^[0-9A-Fa-f][02468ACEace](:[0-9A-Fa-f]{2}){5}$";
 }
 
 impl FromStr for MacAddress {
@@ -18,7 +18,7 @@ impl FromStr for MacAddress {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let invalid = || Invalid::new(text, Self::WHAT);
-        let octets: Option<Vec<u8>> = text.split(':').map(hex_pair).collect();
+        let octets: Option<Vec<u8>> = text.split(':').map(hex::pair).collect();
         let Some(octets) = octets.and_then(|octets| <[u8; 6]>::try_from(octets).ok()) else {
             return Err(match with_colons(text) {
                 Some(spelling) => {
@@ -40,12 +40,6 @@ impl FromStr for MacAddress {
     }
 }
 
-/// `from_str_radix` would take a sign for a digit.
-fn hex_pair(text: &str) -> Option<u8> {
-    let two_digits = text.len() == 2 && text.bytes().all(|b| b.is_ascii_hexdigit());
-    two_digits.then(|| u8::from_str_radix(text, 16).ok()).flatten()
-}
-
 /// The usual spelling of an address that was written with dashes, with dots or with nothing in between.
 fn with_colons(text: &str) -> Option<String> {
     let digits: String = text.chars().filter(|c| !matches!(c, '-' | '.' | ':')).collect();
@@ -63,8 +57,7 @@ fn with_colons(text: &str) -> Option<String> {
 impl fmt::Display for MacAddress {
     /// The way Proxmox itself writes generated addresses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d, e, g] = self.0;
-        write!(f, "{a:02X}:{b:02X}:{c:02X}:{d:02X}:{e:02X}:{g:02X}")
+        hex::write_pairs(f, &self.0)
     }
 }
 

@@ -9,18 +9,22 @@ mod disk_size;
 mod endpoint;
 mod fingerprint;
 mod hardware;
+mod hex;
 mod install_disk;
 mod invalid;
 mod mac_address;
 mod names;
 mod origin;
+#[cfg(test)]
+mod round_trips;
 mod schematic_id;
 mod talos_version;
 mod token;
 
 pub use address::{NicAddress, Prefixed};
 pub use bounded::{
-    Bounded, Cores, MemoryMib, Mtu, Queues, ShutdownDelay, Sockets, StartupDelay, StartupOrder, VlanTag, VmId,
+    BalloonMib, Bounded, Cores, MemoryMib, Mtu, Queues, ShutdownDelay, Sockets, StartupDelay, StartupOrder, VlanTag,
+    VmId,
 };
 pub use cluster::{
     Cluster, Credentials, DataDisk, ExtraNic, Network, Node, Proxmox, Role, Template, TlsTrust, VlanMode, Vm,
@@ -30,6 +34,7 @@ pub use endpoint::Endpoint;
 pub use fingerprint::Fingerprint;
 pub use hardware::{Bios, CloneMode, CpuType, Machine, OsType, ScsiController};
 pub use install_disk::{DiskSerial, InstallDisk};
+pub(crate) use invalid::secret_in;
 pub use invalid::{Invalid, Quoted, Text};
 pub use mac_address::MacAddress;
 pub use names::{BridgeName, ClusterName, DomainName, HostName, NodeName, PoolId, StorageId, Tag, TemplateName};

@@ -47,7 +47,7 @@ checked_text! {
     /// The name of a template VM.
     TemplateName,
     "a template name like `talos-1.12.0`",
-    r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?){0,3}$",
+    r"^[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*$",
     |text| domain(text).map(Cow::Borrowed)
 }
 
@@ -55,7 +55,7 @@ checked_text! {
     /// A DNS search domain.
     DomainName,
     "a domain name like `home.arpa`",
-    r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?){0,3}$",
+    r"^[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*$",
     |text| domain(text).map(Cow::Borrowed)
 }
 
@@ -105,7 +105,7 @@ checked_text! {
     /// The name of a resource pool, up to three levels deep.
     PoolId,
     "a pool name like `talos` or `clusters/talos`",
-    r"^[A-Za-z0-9._-]{1,60}(/[A-Za-z0-9._-]{1,60}){0,2}$",
+    r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$",
     |text| {
         let levels: Vec<&str> = text.split('/').collect();
         if levels.len() > 3 {

@@ -16,7 +16,7 @@ pub struct TalosVersion {
 impl Text for TalosVersion {
     const WHAT: &'static str = "a Talos version like `1.12.0`";
     const PATTERN: &'static str =
-        r"^v?[1-9][0-9]{0,2}\.(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,2})(-(alpha|beta|rc)\.(0|[1-9][0-9]{0,2}))?$";
+        r"^v?[1-9][0-9]*\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-(alpha|beta|rc)\.(0|[1-9][0-9]*))?$";
 }
 
 impl FromStr for TalosVersion {

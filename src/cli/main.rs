@@ -1,0 +1,48 @@
+use std::ffi::OsString;
+use std::io;
+
+use anstream::{AutoStream, ColorChoice};
+use clap::Parser;
+
+use super::args::{Arguments, Command};
+use super::exit::Exit;
+use super::{schema, validate};
+use crate::ui::{LogFormat, Talk, Ui, start_log};
+
+/// Runs one command of the program.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version come this way too. Nothing can be done when even that cannot be printed.
+            drop(error.print());
+            return if error.use_stderr() { Exit::WrongInput } else { Exit::Done };
+        }
+    };
+    let global = &arguments.global;
+    let color = match ColorChoice::from(global.color) {
+        ColorChoice::Auto => AutoStream::choice(&io::stderr()),
+        explicit => explicit,
+    };
+    let verbosity = if global.quiet { -1 } else { i8::try_from(global.verbose).unwrap_or(i8::MAX) };
+    start_log(global.log_format, verbosity, color != ColorChoice::Never);
+    let talk = match (global.log_format, global.quiet) {
+        (LogFormat::Json, _) => Talk::Json,
+        (LogFormat::Text, true) => Talk::Quiet,
+        (LogFormat::Text, false) => Talk::Text,
+    };
+    let mut ui = Ui::new(global.color.into(), talk);
+    let result = match &arguments.command {
+        Command::Validate(args) => validate::validate(args, global, &mut ui),
+        Command::Schema(args) => schema::schema(args, global, &mut ui),
+    };
+    match result {
+        Ok(exit) => exit,
+        // Whoever reads our output may stop when they have enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+        Err(error) => {
+            tracing::error!("the output cannot be written: {error}");
+            Exit::Failed
+        }
+    }
+}

@@ -1,0 +1,44 @@
+use std::io;
+
+use super::args::{GlobalArgs, OutputFormat};
+use super::exit::Exit;
+use crate::config::{Explain, Inputs, Loaded, Severity, load};
+use crate::ui::{Ui, cluster_json, cluster_table, explanation, to_yaml};
+
+/// Check the files, without any network, and show what they mean
+///
+/// Prints the resolved cluster, or every mistake with its place and what to do about it (exit code 2).
+#[derive(Debug, clap::Args)]
+pub(super) struct ValidateArgs {
+    /// Show for every value where it came from
+    #[arg(long)]
+    explain: bool,
+}
+
+pub(super) fn validate(args: &ValidateArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
+    let explain = if args.explain { Explain::Yes } else { Explain::No };
+    let loaded = load(Inputs::gather(&global.locations(), &|name| std::env::var(name).ok()), explain);
+    ui.show_problems(&loaded.problems)?;
+    match (global.output, &loaded.cluster) {
+        (OutputFormat::Json, _) => ui.print(&pretty(&cluster_json(&loaded, args.explain)))?,
+        (OutputFormat::Yaml, _) => ui.print(&to_yaml(&cluster_json(&loaded, args.explain)))?,
+        (OutputFormat::Table, Some(_)) if args.explain => ui.print(&explanation(&loaded.explained))?,
+        (OutputFormat::Table, Some(cluster)) => ui.print(&cluster_table(cluster))?,
+        (OutputFormat::Table, None) => {}
+    }
+    if loaded.cluster.is_some() {
+        return Ok(Exit::Done);
+    }
+    ui.say(&verdict(&loaded))?;
+    Ok(Exit::WrongInput)
+}
+
+pub(super) fn pretty(document: &serde_json::Value) -> String {
+    format!("{document:#}")
+}
+
+fn verdict(loaded: &Loaded) -> String {
+    let errors = loaded.problems.iter().filter(|problem| problem.severity == Severity::Error).count();
+    let mistakes = if errors == 1 { "1 mistake".to_owned() } else { format!("{errors} mistakes") };
+    format!("{mistakes} found; nothing was done")
+}

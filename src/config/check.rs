@@ -1,0 +1,410 @@
+//! Mistakes that only show when two places are looked at together.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use ipnet::IpNet;
+
+use super::built_in;
+use super::layer::{Field, Layer};
+use super::merge::{Draft, NodeDraft};
+use super::problem::{Place, Problem, Problems, Severity};
+use super::source::Source;
+use crate::model::{Bios, InstallDisk, Machine, NicAddress, NodeName, Origin, Role, Setting};
+
+/// Whether what is absent from the draft is absent from the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Absences {
+    Known,
+    /// A file could not be read, and may have given it.
+    Unknown,
+}
+
+/// Looks at everything, and reports everything.
+pub(super) fn check(draft: &Draft, nodes_source: &Arc<Source>, absences: Absences, problems: &mut Problems) {
+    let mut check = Check { draft, nodes_source, problems };
+    if absences == Absences::Known {
+        check.absences();
+    }
+    check.contradictions();
+}
+
+struct Check<'a> {
+    draft: &'a Draft,
+    nodes_source: &'a Arc<Source>,
+    problems: &'a mut Problems,
+}
+
+impl Check<'_> {
+    fn absences(&mut self) {
+        self.cluster_name();
+        self.cidr();
+        self.endpoint();
+        self.templates();
+        for node in &self.draft.nodes {
+            self.required_keys(node);
+        }
+    }
+
+    fn contradictions(&mut self) {
+        self.network();
+        self.duplicates();
+        self.controllers();
+        self.vlan();
+        self.global_defaults();
+        for node in &self.draft.nodes {
+            self.address(node);
+            self.firmware(node);
+            self.memory(node);
+            self.disks(node);
+            self.cards(node);
+        }
+    }
+
+    fn error_at(&mut self, origin: &Origin, message: String, label: &str, hint: Option<String>) {
+        let problem = Problem::error(message).at(self.problems.place(origin, label));
+        self.problems.report(Problem { hint, ..problem });
+    }
+
+    fn warn_at(&mut self, origin: &Origin, message: String, label: &str, hint: &str) {
+        let problem = Problem::warning(message).at(self.problems.place(origin, label));
+        self.problems.report(problem.hint(hint));
+    }
+
+    /// The file itself, for what is missing in it.
+    fn nodes_file(&self) -> Place {
+        Place::Named(self.nodes_source.name().to_string())
+    }
+
+    fn cluster_name(&mut self) {
+        if self.draft.cluster.name.is_absent() {
+            let problem = Problem::error("the cluster has no name").at(self.nodes_file());
+            self.problems.report(problem.hint(
+                "add a line such as `name: home` to nodes.yaml or pvetalos.yaml, or set PVETALOS_CLUSTER; \
+                 VMs are recognised by this name, so choose it once",
+            ));
+        }
+    }
+
+    fn cidr(&mut self) {
+        if self.draft.cluster.cidr.is_absent() {
+            let problem = Problem::error("the network of the nodes is not given").at(self.nodes_file());
+            self.problems.report(problem.hint(
+                "add `node_cidr: 192.168.1.0/24` to cluster.yaml, or `network: {cidr: 192.168.1.0/24}` to nodes.yaml",
+            ));
+        }
+    }
+
+    fn network(&mut self) {
+        let cluster = &self.draft.cluster;
+        let Some(cidr) = cluster.cidr.get() else {
+            return;
+        };
+        let network = cidr.value.network();
+        if let Some(gateway) = cluster.gateway.get()
+            && gateway.origin.is_declared()
+        {
+            if gateway.value.is_ipv4() != network.addr().is_ipv4() {
+                let message = format!("the gateway {} is of another address family than {network}", gateway.value);
+                self.error_at(&gateway.origin, message, "another family", None);
+            } else if !network.contains(&gateway.value) {
+                let message = format!("the gateway {} lies outside of the nodes' network {network}", gateway.value);
+                let hint = "most networks need a gateway inside; leave it out to take the first address";
+                self.warn_at(&gateway.origin, message, "outside", hint);
+            }
+        }
+        if let (Some(vip), Some(gateway)) = (cluster.vip.get(), cluster.gateway.get())
+            && vip.value == gateway.value
+        {
+            let message = format!("the shared address {} of the Kubernetes API is the gateway's", vip.value);
+            self.error_at(&vip.origin, message, "taken by the gateway", None);
+        }
+    }
+
+    fn endpoint(&mut self) {
+        let cluster = &self.draft.cluster;
+        if let (true, Some(csi)) = (cluster.endpoint.is_absent(), cluster.csi_endpoint.get()) {
+            let message = "`proxmox_endpoint` is taken for the address of the Proxmox API".to_owned();
+            let hint = "it is meant for CSI and CCM; set `proxmox_api_url` to be sure";
+            self.warn_at(&csi.origin, message, "used because `proxmox_api_url` is not set", hint);
+        }
+    }
+
+    fn duplicates(&mut self) {
+        let nodes = &self.draft.nodes;
+        let names = nodes.iter().filter_map(|node| node.node.name.get());
+        self.unique("the node name", names.map(|name| (name.value.clone(), &name.origin)));
+        let vm_ids = nodes.iter().filter_map(|node| node.node.vm_id.get());
+        self.unique("the VMID", vm_ids.map(|id| (id.value, &id.origin)));
+
+        let cards = || nodes.iter().filter_map(|node| node.node.nics.get()).flat_map(|nics| &nics.value.0);
+        let macs = nodes.iter().filter_map(|node| node.node.mac_addr.get());
+        let macs = macs.chain(cards().map(|nic| &nic.mac_address));
+        self.unique("the MAC address", macs.map(|mac| (mac.value, &mac.origin)));
+
+        let own = nodes.iter().filter_map(|node| node.node.address.get()).map(|own| (own.value, &own.origin));
+        let extra = cards().filter_map(|nic| nic.address.as_ref()).filter_map(|setting| match setting.value {
+            NicAddress::Static(address) => Some((address.address(), &setting.origin)),
+            NicAddress::Dhcp => None,
+        });
+        self.unique("the address", own.chain(extra));
+    }
+
+    fn unique<'o, T: Display + Eq + Hash>(&mut self, what: &str, values: impl Iterator<Item = (T, &'o Origin)>) {
+        let mut seen: HashMap<T, &Origin> = HashMap::new();
+        for (value, origin) in values {
+            if let Some(first) = seen.get(&value) {
+                let problem = Problem::error(format!("{what} {value} is given twice"))
+                    .at(self.problems.place(origin, "given again"))
+                    .at(self.problems.place(first, "first given here"));
+                self.problems.report(problem);
+            } else {
+                seen.insert(value, origin);
+            }
+        }
+    }
+
+    fn controllers(&mut self) {
+        let nodes = &self.draft.nodes;
+        let known = nodes.iter().filter_map(|node| node.node.controller.get());
+        let count = known.clone().filter(|controller| controller.value).count();
+        let hint = match (count, known.count() == nodes.len()) {
+            (_, false) => return,
+            (0, _) if !nodes.is_empty() => "a cluster needs one, three or five nodes with `controller: true`",
+            (count, _) if count > 0 && count % 2 == 0 => {
+                "an odd number survives as many failures with one node less: use one, three or five"
+            }
+            _ => return,
+        };
+        let message = match count {
+            0 => "there is no control plane".to_owned(),
+            count => format!("the number of control planes is even: {count}"),
+        };
+        self.problems.report(Problem::warning(message).at(self.nodes_file()).hint(hint));
+    }
+
+    fn vlan(&mut self) {
+        if self.draft.cluster.vlan_mode.get().is_some_and(|mode| mode.value) {
+            return;
+        }
+        let mut tags = self.draft.nodes.iter().filter_map(|node| node.vm.vlan_tag.get());
+        if let Some(tag) = tags.next() {
+            let message = format!("VLAN {} is left to Talos: the network cards are not tagged", tag.value);
+            let hint = "in maintenance mode Talos does not tag yet, so that the nodes' addresses must be reachable untagged; \
+                        set `proxmox_vlan_mode: true` to let Proxmox tag";
+            self.warn_at(&tag.origin, message, "used as a trunk", hint);
+        }
+    }
+
+    /// The family's own templates lose `proxmox_vm_defaults` on the way; whoever moves from there sees other sizes.
+    fn global_defaults(&mut self) {
+        let from_global =
+            |origin: &Origin| matches!(origin, Origin::File { key, .. } if &**key == "proxmox_vm_defaults");
+        let reached = |node: &&NodeDraft| {
+            let vm = &node.vm;
+            vm.cores.get().is_some_and(|cores| from_global(&cores.origin))
+                || vm.sockets.get().is_some_and(|sockets| from_global(&sockets.origin))
+                || vm.memory.get().is_some_and(|memory| from_global(&memory.origin))
+                || vm.disk_size.get().is_some_and(|size| from_global(&size.origin))
+        };
+        let used = self.draft.nodes.iter().filter(reached).find_map(|node| {
+            let theirs = built_in::vm(node.role()).explain();
+            let differs =
+                |setting: &str, value: &str| theirs.iter().any(|(name, theirs, _)| *name == setting && theirs != value);
+            let ours = node.vm.explain().into_iter();
+            ours.filter(|(setting, value, origin)| from_global(origin) && differs(setting, value))
+                .map(|row| row.2)
+                .next()
+        });
+        if let Some(origin) = used {
+            let message = "`proxmox_vm_defaults` counts for every node whose role has no value of its own";
+            let problem = Problem::new(Severity::Note, message).at(self.problems.place(&origin, "reaches nodes here"));
+            self.problems.report(problem.hint(
+                "the OpenTofu templates of the repository let their built-in role sizes win; compare with `validate --explain`",
+            ));
+        }
+    }
+
+    fn required_keys(&mut self, node: &NodeDraft) {
+        let own = &node.node;
+        let keys = [
+            ("name", own.name.is_absent()),
+            ("address", own.address.is_absent()),
+            ("controller", own.controller.is_absent()),
+            ("mac_addr", own.mac_addr.is_absent()),
+        ];
+        for (key, _) in keys.into_iter().filter(|(_, absent)| *absent) {
+            let what = node.node.name.get().map_or("a node".to_owned(), |name| format!("node `{}`", name.value));
+            let hint = match key {
+                "controller" => "add `controller: true` for a control plane, `controller: false` for a worker",
+                "mac_addr" => "add a `mac_addr` of your choice; BC:24:11 is the prefix of Proxmox",
+                "address" => "add the `address` that the node is to have",
+                _ => "add a `name`",
+            };
+            let place = Place::Part {
+                source: Arc::clone(self.nodes_source),
+                span: node.span.clone(),
+                label: format!("`{key}` is missing"),
+            };
+            self.problems.report(Problem::error(format!("{what} has no `{key}`")).at(place).hint(hint));
+        }
+    }
+
+    fn address(&mut self, node: &NodeDraft) {
+        let Some(Setting { value: address, origin }) = node.node.address.get() else {
+            return;
+        };
+        let cluster = &self.draft.cluster;
+        let taken = |other: &Field<IpAddr>| other.get().is_some_and(|other| other.value == *address);
+        let wrong = if let Some(cidr) = cluster.cidr.get()
+            && let Some(wrong) = misplaced(*address, cidr.value.network())
+        {
+            Some(wrong)
+        } else if taken(&cluster.gateway) {
+            Some(("is the gateway's", "taken by the gateway".to_owned()))
+        } else if taken(&cluster.vip) {
+            Some(("is the shared one of the Kubernetes API", "taken by the Kubernetes API".to_owned()))
+        } else {
+            None
+        };
+        if let Some((what, label)) = wrong {
+            self.error_at(origin, format!("the address {address} {what}"), &label, None);
+        }
+    }
+
+    /// Nodes that lack the same are told of together: mostly it is one line that is missing for all.
+    fn templates(&mut self) {
+        let mut lacking: BTreeMap<&str, Vec<&Setting<NodeName>>> = BTreeMap::new();
+        for NodeDraft { node, vm, .. } in &self.draft.nodes {
+            let missing = match (vm.talos_version.is_absent(), vm.schematic_id.is_absent()) {
+                (true, false) => "`talos_version` is",
+                (false, true) => "`schematic_id` is",
+                (true, true) => "`talos_version` and `schematic_id` are",
+                (false, false) => continue,
+            };
+            let name = node.name.get().filter(|_| vm.template.is_absent());
+            lacking.entry(missing).or_default().extend(name);
+        }
+        for (missing, names) in lacking {
+            let Some((first, others)) = names.split_first() else {
+                continue;
+            };
+            let others = match others.len() {
+                0 => String::new(),
+                1 => " and one other".to_owned(),
+                count => format!(" and {count} others"),
+            };
+            let message = format!("no template can be chosen for node `{}`{others}: {missing} not given", first.value);
+            let hint = "give it for the node, under `defaults:`, or at the top of cluster.yaml; \
+                        or name a template by `talos_template`";
+            self.error_at(&first.origin, message, "cloned from what?", Some(hint.to_owned()));
+        }
+    }
+
+    fn firmware(&mut self, node: &NodeDraft) {
+        let vm = &node.vm;
+        let Some(secureboot) = vm.secureboot.get().filter(|secureboot| secureboot.value) else {
+            return;
+        };
+        let obstacle = match (vm.bios.get(), vm.machine.get()) {
+            (Some(Setting { value: Bios::SeaBios, origin }), _) => Some(("`bios: ovmf`", origin)),
+            (_, Some(Setting { value: Machine::I440Fx, origin })) => Some(("`machine: q35`", origin)),
+            _ => None,
+        };
+        if let Some((needed, origin)) = obstacle {
+            let problem = Problem::error(format!("secure boot needs {needed}"))
+                .at(self.problems.place(&secureboot.origin, "secure boot is asked for"))
+                .at(self.problems.place(origin, "this cannot do it"));
+            self.problems.report(problem);
+        }
+    }
+
+    fn memory(&mut self, node: &NodeDraft) {
+        let (Some(memory), Some(balloon)) = (node.vm.memory.get(), node.vm.balloon.get()) else {
+            return;
+        };
+        let mib = memory.value.0.get();
+        if balloon.value.get() > mib {
+            let problem =
+                Problem::error(format!("the balloon of {} MiB is larger than the memory of {mib} MiB", balloon.value))
+                    .at(self.problems.place(&balloon.origin, "larger than the memory"))
+                    .at(self.problems.place(&memory.origin, "the memory"));
+            self.problems.report(problem.hint("leave `balloon` at 0: Talos is better off without one"));
+        }
+        if node.role() == Role::Controller && mib < 2048 {
+            let message = format!("{mib} MiB of memory is less than a control plane needs");
+            self.warn_at(
+                &memory.origin,
+                message,
+                "too little",
+                "Talos asks for 2048 MiB at least, and 4096 to be comfortable",
+            );
+        }
+        let vcpus = node.vm.cores.get().zip(node.vm.sockets.get());
+        if let (Some(queues), Some((cores, sockets))) = (node.vm.net_queues.get(), vcpus)
+            && queues.origin.is_declared()
+            && queues.value.get() > cores.value.get() * sockets.value.get()
+        {
+            let vcpus = cores.value.get() * sockets.value.get();
+            let message = format!("{} network queues are more than the {vcpus} virtual CPUs can serve", queues.value);
+            self.warn_at(&queues.origin, message, "more than CPUs", &format!("{vcpus} will be used"));
+        }
+    }
+
+    fn disks(&mut self, node: &NodeDraft) {
+        let Some(disk) = node.node.disk.get() else {
+            return;
+        };
+        match &disk.value {
+            InstallDisk::Path(path) => {
+                let other_bus =
+                    ["/dev/vd", "/dev/nvme", "/dev/xvd", "/dev/mmcblk"].iter().any(|bus| path.starts_with(bus));
+                if other_bus {
+                    let message = format!("the VM will have no `{path}`: its disk hangs on SCSI");
+                    self.warn_at(&disk.origin, message, "Talos would not find it", "write `/dev/sda`");
+                }
+            }
+            InstallDisk::Serial(serial) => {
+                let data = node.vm.data_disks.get();
+                let twin = data.filter(|data| data.value.0.iter().any(|data| data.serial.as_ref() == Some(serial)));
+                if let Some(twin) = twin {
+                    let problem = Problem::error(format!("a data disk has the serial `{serial}` of the system disk"))
+                        .at(self.problems.place(&twin.origin, "among these"))
+                        .at(self.problems.place(&disk.origin, "the system disk"));
+                    self.problems.report(problem);
+                }
+            }
+        }
+    }
+
+    fn cards(&mut self, node: &NodeDraft) {
+        let cards = node.node.nics.get().into_iter().flat_map(|nics| &nics.value.0);
+        for nic in cards.filter(|nic| nic.address.is_none()) {
+            let message = format!("the network card {} has no address", nic.mac_address.value);
+            let hint = "Talos will ask for one by DHCP, with a default route of its own; give `address: 10.0.0.5/24`, \
+                        or `address: dhcp` if that is meant";
+            self.warn_at(&nic.mac_address.origin, message, "on its own", hint);
+        }
+    }
+}
+
+/// Why a node cannot have this address in this network.
+fn misplaced(address: IpAddr, network: IpNet) -> Option<(&'static str, String)> {
+    if !network.contains(&address) {
+        return Some(("lies outside of the nodes' network", format!("not in {network}")));
+    }
+    // Networks of one or two addresses have no address of their own and no broadcast.
+    if network.max_prefix_len() - network.prefix_len() < 2 {
+        return None;
+    }
+    if address == network.network() {
+        Some(("is the network itself", format!("the first address of {network}")))
+    } else if network.addr().is_ipv4() && address == network.broadcast() {
+        Some(("is the broadcast address", format!("the last address of {network}")))
+    } else {
+        None
+    }
+}

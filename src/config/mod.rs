@@ -1,0 +1,41 @@
+//! What the user wrote, made into what the user means.
+//!
+//! ```text
+//! gather.rs   files, environment, flags ──► Inputs          the only I/O here
+//! yaml.rs     text ──► tree with places                      the only file that names the YAML crate
+//! keys.rs     every key: names, type, words for people       feeds reader, did-you-mean, schema, reference
+//! read.rs     tree ──► layers: what one file says            collects problems, never stops at the first
+//! merge.rs    layers ──► Draft: what counts in the end
+//! check.rs    Draft ──► problems that need two places to see
+//! build.rs    Draft ──► Cluster                              only when nothing is wrong
+//! ```
+//!
+//! A mistake is a [`Problem`] in a list, not an error: the user sees all of them in one run.
+
+mod build;
+mod built_in;
+mod check;
+mod environment;
+mod gather;
+mod keys;
+mod layer;
+mod load;
+mod merge;
+mod nested;
+mod problem;
+mod read;
+mod reader;
+mod reference;
+mod schema;
+mod source;
+mod suggest;
+mod values;
+mod yaml;
+
+pub use gather::{Inputs, Locations, SAMPLE};
+pub use load::{Explain, Explained, Loaded, load};
+pub use problem::{Place, Problem, Severity};
+pub use reference::reference;
+pub use schema::{Schema, schema};
+pub use source::{Excerpt, Source};
+pub use yaml::yaml_as_json;

@@ -1,0 +1,130 @@
+use std::fmt::Write;
+
+use super::built_in;
+use super::keys::{ClusterLayer, DataDiskLayer, NicLayer, NodeLayer, VmLayer};
+use super::layer::{Key, Layer, Scope};
+use crate::model::Role;
+
+const INTRODUCTION: &str = "# Configuration reference
+
+<!-- Made from src/config/keys.rs; `UPDATE=1 cargo test --test generated` writes it anew. -->
+
+pvetalos reads up to three files. Only nodes.yaml is needed.
+
+| file | holds | unknown keys |
+|---|---|---|
+| nodes.yaml | the nodes; in a repository of its own also everything else | an error |
+| cluster.yaml | the settings of a cluster repository, of which pvetalos reads those below | ignored |
+| pvetalos.yaml | what the repository's own files have no key for; settings of single nodes | an error |
+
+cluster.yaml and pvetalos.yaml are looked for beside nodes.yaml. Flags and variables name other places:
+`--nodes`/`PVETALOS_NODES_FILE`, `--cluster`/`PVETALOS_CLUSTER_FILE`, `--settings`/`PVETALOS_SETTINGS_FILE`.
+
+## Which value counts
+
+For every key by itself, the first of these that gives it:
+
+1. a flag, then the environment (cluster name, endpoint and token only)
+2. the node: `nodes:` of pvetalos.yaml, then its entry in nodes.yaml
+3. the node's role: `defaults: {controller: …, worker: …}` or `proxmox_vm_controller_defaults`, `proxmox_vm_worker_defaults`
+4. all nodes: `defaults:`, `proxmox:`, `network:`, `proxmox_vm_defaults`, `proxmox_vm_advanced` and the flat keys
+5. what is built in for the role, then what is built in for all
+
+In 3 and 4 pvetalos.yaml stands above cluster.yaml, and cluster.yaml above nodes.yaml. Lists such as `tags` are taken
+whole from one place, not joined. `pvetalos validate --explain` shows for every value where it came from.
+
+## Environment
+
+| variable | gives |
+|---|---|
+| `PVETALOS_CLUSTER` | the name of the cluster |
+| `PROXMOX_ENDPOINT`, `PROXMOX_HOST`, `PROXMOX_VE_ENDPOINT` | the address of the Proxmox API: host, host:port or URL; the first that is set |
+| `PROXMOX_TOKEN_ID`, `PROXMOX_TOKEN_SECRET` | the API token, in two halves |
+| `PROXMOX_VE_API_TOKEN` | the API token as `user@realm!name=secret` |
+
+Each also with `_FILE` added, as the name of a file that holds the value. `--token-file FILE` names a file with
+`user@realm!name=secret` and stands above them. No flag takes the secret itself, and nodes.yaml and pvetalos.yaml have
+no key for it.
+";
+
+/// The reference page of every key, as Markdown.
+pub fn reference() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    let node = |scope| rows::<NodeLayer>(scope);
+    section(
+        &mut page,
+        "Nodes",
+        "Keys of an entry of `nodes:` in nodes.yaml; in pvetalos.yaml the name is the key of a mapping (`nodes: {cp-1: {…}}`). An entry takes the VM settings below too.",
+        node(Scope::Node),
+    );
+    section(
+        &mut page,
+        "VM settings",
+        "Keys of a node, of `defaults:`, `defaults.controller:` and `defaults.worker:`, and of the maps `proxmox_vm_defaults`, `proxmox_vm_controller_defaults`, `proxmox_vm_worker_defaults` and `proxmox_vm_advanced`.",
+        rows::<VmLayer>(Scope::Vm),
+    );
+    section(
+        &mut page,
+        "`proxmox:`",
+        "A section of nodes.yaml and pvetalos.yaml.",
+        [rows::<ClusterLayer>(Scope::Proxmox), rows::<VmLayer>(Scope::Proxmox)].concat(),
+    );
+    section(
+        &mut page,
+        "`network:`",
+        "A section of nodes.yaml and pvetalos.yaml.",
+        [rows::<ClusterLayer>(Scope::Network), rows::<VmLayer>(Scope::Network)].concat(),
+    );
+    let top = [
+        rows::<ClusterLayer>(Scope::Own),
+        rows::<ClusterLayer>(Scope::Top),
+        rows::<VmLayer>(Scope::Top),
+        rows::<ClusterLayer>(Scope::Cluster),
+    ];
+    section(
+        &mut page,
+        "Flat keys",
+        "At the top level of every file. `name` is for nodes.yaml and pvetalos.yaml only; the token's secret is for cluster.yaml only, and is better kept out of it.",
+        top.concat(),
+    );
+    section(&mut page, "`nics:`", "Keys of an extra network card.", rows::<NicLayer>(Scope::Nic));
+    section(&mut page, "`data_disks:`", "Keys of a data disk.", rows::<DataDiskLayer>(Scope::DataDisk));
+    page
+}
+
+fn section(page: &mut String, title: &str, introduction: &str, rows: Vec<String>) {
+    writeln!(page, "\n## {title}\n\n{introduction}\n\n| key | meaning | built in |\n|---|---|---|")
+        .expect("writing to a string never fails");
+    for row in rows {
+        page.push_str(&row);
+        page.push('\n');
+    }
+}
+
+fn rows<L: Layer>(scope: Scope) -> Vec<String> {
+    let keys = L::KEYS.iter().filter(|key| !key.names(scope).is_empty());
+    keys.map(|key| {
+        let names: Vec<String> = key.names(scope).iter().map(|name| format!("`{name}`")).collect();
+        format!("| {} | {} | {} |", names.join(", "), key.doc.trim(), built_in_value(key, scope))
+    })
+    .collect()
+}
+
+/// What is built in for a setting, and for each role where that differs.
+fn built_in_value(key: &Key, scope: Scope) -> String {
+    if matches!(scope, Scope::Nic | Scope::DataDisk) {
+        return String::new();
+    }
+    let of = |rows: Vec<(&'static str, String, _)>| {
+        rows.into_iter().find(|(setting, ..)| *setting == key.setting).map(|(_, value, _)| value)
+    };
+    let cluster = of(built_in::cluster().explain());
+    let (controller, worker) = (of(built_in::vm(Role::Controller).explain()), of(built_in::vm(Role::Worker).explain()));
+    match (controller, worker) {
+        (Some(controller), Some(worker)) if controller != worker => {
+            format!("{controller} (controller), {worker} (worker)")
+        }
+        (None, _) if key.setting == "disk" => "/dev/sda".to_owned(),
+        (value, _) => cluster.or(value).unwrap_or_default(),
+    }
+}

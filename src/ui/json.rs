@@ -1,0 +1,45 @@
+use serde_json::{Map, Value, json};
+
+use crate::config::{Loaded, Place, Problem, Severity};
+
+/// The version of the documents that programs read; it changes when a field goes or changes its meaning.
+const FORMAT_VERSION: u32 = 1;
+
+/// What `validate -o json` prints: the resolved cluster, or only the problems.
+pub fn cluster_json(loaded: &Loaded, explain: bool) -> Value {
+    let mut document = Map::new();
+    document.insert("format_version".to_owned(), json!(FORMAT_VERSION));
+    document.insert("valid".to_owned(), json!(loaded.cluster.is_some()));
+    document.insert("problems".to_owned(), loaded.problems.iter().map(problem_json).collect());
+    if let Some(cluster) = &loaded.cluster {
+        let cluster = serde_json::to_value(cluster).expect("the model has string keys and no failing serializer");
+        if let Value::Object(cluster) = cluster {
+            document.extend(cluster);
+        }
+        if explain {
+            document.insert("explain".to_owned(), json!(loaded.explained));
+        }
+    }
+    Value::Object(document)
+}
+
+/// One problem, with its places.
+pub fn problem_json(problem: &Problem) -> Value {
+    let severity = match problem.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    let places: Vec<Value> = problem.places.iter().map(place_json).collect();
+    json!({ "severity": severity, "message": problem.message, "places": places, "hint": problem.hint })
+}
+
+fn place_json(place: &Place) -> Value {
+    match place {
+        Place::Named(name) => json!({ "file": name }),
+        Place::Part { source, span, label } => {
+            let excerpt = source.excerpt(span);
+            json!({ "file": **source.name(), "line": excerpt.line, "column": excerpt.column, "label": label })
+        }
+    }
+}

@@ -1,0 +1,109 @@
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A folder of its own for one test, with an environment that holds nothing of the machine's.
+pub(crate) struct Workdir {
+    folder: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+/// What a run printed and how it ended.
+pub(crate) struct Run {
+    pub(crate) exit: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Workdir {
+    pub(crate) fn new() -> Self {
+        Self { folder: TempDir::new().expect("a temporary folder can be made"), variables: Vec::new() }
+    }
+
+    /// A folder with one nodes.yaml.
+    pub(crate) fn with_nodes(text: impl AsRef<[u8]>) -> Self {
+        Self::new().file("nodes.yaml", text)
+    }
+
+    pub(crate) fn file(self, name: &str, text: impl AsRef<[u8]>) -> Self {
+        std::fs::write(self.path().join(name), text).expect("a file can be written");
+        self
+    }
+
+    /// Reads `-- name --` lines as the beginnings of files; `env` holds variables, a line each.
+    pub(crate) fn from_case(text: &str) -> Self {
+        let mut workdir = Self::new();
+        for part in format!("\n{text}").split("\n-- ").skip(1) {
+            let (name, body) = part.split_once(" --\n").expect("a file begins with `-- name --`");
+            workdir = match name {
+                "env" => body.lines().filter_map(|line| line.split_once('=')).fold(workdir, |w, (k, v)| w.env(k, v)),
+                name => workdir.file(name, body),
+            };
+        }
+        workdir
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
+        run_in(self.path(), &self.variables, args)
+    }
+}
+
+/// Runs the binary in a folder that is not ours to change.
+pub(crate) fn run_in<S: AsRef<OsStr>>(
+    folder: &Path,
+    variables: &[(String, String)],
+    args: impl IntoIterator<Item = S>,
+) -> Run {
+    let output = Command::new(env!("CARGO_BIN_EXE_pvetalos"))
+        .args(args)
+        .current_dir(folder)
+        .env_clear()
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .output()
+        .expect("the binary can be started");
+    output.into()
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("all output is UTF-8");
+        Self {
+            exit: output.status.code().expect("no signal ended it"),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit: {}", self.exit)?;
+        let streams = [("stdout", &self.stdout), ("stderr", &self.stderr)];
+        streams
+            .iter()
+            .filter(|(_, text)| !text.is_empty())
+            .try_for_each(|(name, text)| write!(f, "\n--- {name}\n{text}"))
+    }
+}
+
+/// A nodes.yaml in which nothing is wrong, for tests that add one thing.
+pub(crate) const GOOD: &str = "\
+name: home
+network: {cidr: 192.168.1.0/24}
+defaults:
+  talos_template: talos
+nodes:
+  - {name: cp-1, address: 192.168.1.11, controller: true, mac_addr: 'bc:24:11:00:00:11'}
+";

@@ -1,0 +1,7 @@
+//! The real binary, run as a user would run it.
+
+mod harness;
+mod interface;
+mod schema;
+mod secrets;
+mod validate;
