@@ -6,7 +6,7 @@
 //!  environment ─┘
 //! ```
 //!
-//! `use` points down only: `cli` → `config`, `ui` → `model`. ARCHITECTURE.md says what each room may touch.
+//! `use` points down only: `cli` → `config`, `ui` → `proxmox` → `model`. ARCHITECTURE.md says what each room may touch.
 
 pub mod cli;
 pub mod config;

@@ -11,7 +11,7 @@ use super::calls::{self, CloneVm, CloudInitPart, ConfigChange, CreateVm, Downloa
 use super::envelope::{self, Envelope};
 use super::refusal::RefusalKind;
 use super::task::{LogPage, TaskRow, TaskState, Upid};
-use super::types::{DriveSlot, VolumeId};
+use super::types::{DiskSlot, VolumeId};
 use super::{Answer, Call, ProxmoxError, Refusal, Request, Retry, Transport, TransportError, UnreadableAnswer};
 use crate::model::{DiskSize, HostName, PoolId, StorageId, VmId};
 
@@ -228,7 +228,7 @@ impl<T: Transport> Client<T> {
         &self,
         host: &HostName,
         vmid: VmId,
-        slot: DriveSlot,
+        slot: DiskSlot,
         size: DiskSize,
         digest: Option<&str>,
     ) -> Result<Upid, ProxmoxError> {

@@ -82,8 +82,8 @@ impl ProxmoxError {
     /// Whether sending the same request again cannot do its work twice, and may help.
     pub(super) fn may_resend(&self) -> bool {
         match self {
-            Self::Unreachable { .. } => true,
-            // A server that took 40 s once is not asked the same again at once.
+            // Whoever did not answer for many seconds is not asked the same again at once.
+            Self::Unreachable { source, .. } => matches!(source, TransportError::NoConnection(_)),
             Self::Unanswered { call, source } => call.method.is_safe() && matches!(source, TransportError::Lost(_)),
             Self::Refused { source, .. } => source.is_passing(),
             Self::Untrusted { .. } | Self::Unreadable { .. } => false,

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hyper::ext::ReasonPhrase;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use rustls::CertificateError;
 use rustls::pki_types::pem;
 use tokio::sync::Semaphore;
 use tracing::trace;
 
 use super::tls::{CertificateProblem, Trust, client_config};
+use super::transport::Cause;
 use super::{Answer, Method, Request, Transport, TransportError, form};
 use crate::model::{ApiToken, Endpoint, TokenSecret};
 
@@ -103,7 +104,7 @@ impl HttpsTransport {
     }
 
     async fn exchange(&self, request: &Request) -> Result<Answer, TransportError> {
-        let response = self.prepared(request).send().await.map_err(|error| self.explained(error))?;
+        let response = self.prepared(request).send().await.map_err(|error| self.explained(&error))?;
         let status = response.status();
         let reason = response.extensions().get::<ReasonPhrase>().map(|phrase| phrase.as_bytes().to_vec());
         let reason = reason.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().into());
@@ -123,10 +124,11 @@ impl HttpsTransport {
             Method::Delete => self.client.delete(url),
         };
         if request.method.has_query() {
-            builder
-        } else {
-            builder.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(params)
+            return builder;
         }
+        // The length is said even of an empty body, which would otherwise have none.
+        let builder = builder.header(CONTENT_LENGTH, params.len());
+        builder.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(params)
     }
 
     /// Reads the body piece by piece, so that an endless one is noticed before it fills the memory.
@@ -136,7 +138,7 @@ impl HttpsTransport {
             return Err(too_large());
         }
         let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| self.explained(error))? {
+        while let Some(piece) = response.chunk().await.map_err(|error| self.explained(&error))? {
             if body.len() + piece.len() > LARGEST_BODY {
                 return Err(too_large());
             }
@@ -145,18 +147,18 @@ impl HttpsTransport {
         Ok(body)
     }
 
-    fn explained(&self, error: reqwest::Error) -> TransportError {
-        if let Some(problem) = certificate_problem(&error) {
+    fn explained(&self, error: &reqwest::Error) -> TransportError {
+        if let Some(problem) = certificate_problem(error) {
             return TransportError::Untrusted(Box::new(problem));
         }
-        // The address is in every message already, and may be long.
-        let error = error.without_url();
-        if error.is_connect() || error.is_builder() {
-            TransportError::NoConnection(Box::new(error))
+        if error.is_connect() && error.is_timeout() {
+            TransportError::ConnectTimedOut(self.timing.connect)
+        } else if error.is_connect() || error.is_builder() {
+            TransportError::NoConnection(Cause::of(error).into())
         } else if error.is_timeout() {
             TransportError::TimedOut(self.timing.answer)
         } else {
-            TransportError::Lost(Box::new(error))
+            TransportError::Lost(Cause::of(error).into())
         }
     }
 

@@ -13,10 +13,14 @@
 pub mod answers;
 pub mod calls;
 mod client;
+#[cfg(test)]
+mod client_tests;
 mod envelope;
 mod error;
 mod form;
 mod https;
+#[cfg(test)]
+mod https_tests;
 mod lenient;
 #[cfg(test)]
 mod recordings;
@@ -24,6 +28,8 @@ mod refusal;
 pub mod request;
 mod retry;
 pub mod task;
+#[cfg(test)]
+mod testing;
 mod text;
 mod tls;
 mod transport;

@@ -25,12 +25,30 @@ impl<T: Transport> Transport for Arc<T> {
     }
 }
 
+/// The last cause of a failure, without the layers of libraries that it came through.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Cause(String);
+
+impl Cause {
+    pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
+        let mut last = error;
+        while let Some(source) = last.source() {
+            last = source;
+        }
+        Self(last.to_string())
+    }
+}
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
     /// No connection came about, so nothing was sent.
     #[error("no connection")]
     NoConnection(#[source] Box<dyn Error + Send + Sync>),
+    /// No connection came about in time, so nothing was sent.
+    #[error("no connection within {} s", .0.as_secs())]
+    ConnectTimedOut(Duration),
     /// There was a connection, and who was at its other end could not be trusted. Nothing was sent.
     #[error("the certificate is not trusted")]
     Untrusted(#[source] Box<CertificateProblem>),
@@ -48,6 +66,6 @@ pub enum TransportError {
 impl TransportError {
     /// Whether the request is sure not to have reached the server.
     pub fn is_never_sent(&self) -> bool {
-        matches!(self, Self::NoConnection(_) | Self::Untrusted(_))
+        matches!(self, Self::NoConnection(_) | Self::ConnectTimedOut(_) | Self::Untrusted(_))
     }
 }

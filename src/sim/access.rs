@@ -174,7 +174,16 @@ impl AccessControl {
             "Administrator" => Some(of(&|_| true)),
             "NoAccess" => Some(BTreeSet::new()),
             "PVEAdmin" => Some(of(&|name| {
-                !matches!(name, "Permissions.Modify" | "Sys.Modify" | "Sys.PowerMgmt" | "Sys.Incoming" | "Sys.Console" | "Sys.AccessNetwork" | "Realm.Allocate")
+                !matches!(
+                    name,
+                    "Permissions.Modify"
+                        | "Sys.Modify"
+                        | "Sys.PowerMgmt"
+                        | "Sys.Incoming"
+                        | "Sys.Console"
+                        | "Sys.AccessNetwork"
+                        | "Realm.Allocate"
+                )
             })),
             "PVEAuditor" => Some(of(&|name| name.ends_with(".Audit"))),
             "PVEDatastoreAdmin" => Some(of(&starts("Datastore."))),
@@ -183,14 +192,22 @@ impl AccessControl {
             "PVEPoolUser" => Some(of(&|name| name == "Pool.Audit")),
             "PVESDNAdmin" => Some(of(&starts("SDN."))),
             "PVESDNUser" => Some(of(&|name| matches!(name, "SDN.Audit" | "SDN.Use"))),
-            "PVESysAdmin" => Some(of(&|name| matches!(name, "Permissions.Modify" | "Sys.Audit" | "Sys.Console" | "Sys.Syslog"))),
+            "PVESysAdmin" => {
+                Some(of(&|name| matches!(name, "Permissions.Modify" | "Sys.Audit" | "Sys.Console" | "Sys.Syslog")))
+            }
             "PVETemplateUser" => Some(of(&|name| matches!(name, "VM.Audit" | "VM.Clone"))),
             "PVEUserAdmin" => Some(of(&|name| matches!(name, "Group.Allocate" | "Realm.AllocateUser" | "User.Modify"))),
             "PVEVMAdmin" => Some(of(&starts("VM."))),
             "PVEVMUser" => Some(of(&|name| {
                 matches!(
                     name,
-                    "VM.Audit" | "VM.Backup" | "VM.Config.CDROM" | "VM.Config.Cloudinit" | "VM.Console" | "VM.PowerMgmt" | "VM.GuestAgent.Audit"
+                    "VM.Audit"
+                        | "VM.Backup"
+                        | "VM.Config.CDROM"
+                        | "VM.Config.Cloudinit"
+                        | "VM.Console"
+                        | "VM.PowerMgmt"
+                        | "VM.GuestAgent.Audit"
                 )
             })),
             name => self.roles.get(name).cloned(),
@@ -313,9 +330,8 @@ impl World {
     /// The user or token that the header stands for. Every failure takes 3 s and says the same.
     pub(crate) fn authenticate(&self, header: Option<&str>) -> Result<String, Failure> {
         let refuse = |text: &str| Failure::bare(401, text, 3000);
-        let token = header.and_then(|header| {
-            header.strip_prefix("PVEAPIToken").and_then(|rest| rest.strip_prefix(['=', ' ']))
-        });
+        let token =
+            header.and_then(|header| header.strip_prefix("PVEAPIToken").and_then(|rest| rest.strip_prefix(['=', ' '])));
         let Some(token) = token else {
             return Err(refuse("No ticket"));
         };

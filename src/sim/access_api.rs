@@ -69,7 +69,10 @@ pub(crate) fn create_role(world: &mut World, context: &Context) -> Handled {
     let name = context.text("roleid");
     let privileges = given_privileges(world, context)?;
     if name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("PVE")) {
-        return Err(Failure::parameter("roleid", "cannot use role ID starting with the (case-insensitive) 'PVE' namespace"));
+        return Err(Failure::parameter(
+            "roleid",
+            "cannot use role ID starting with the (case-insensitive) 'PVE' namespace",
+        ));
     }
     if world.access.role(name).is_some() {
         return Err(Failure::new(format!("create role failed: role '{name}' already exists")));
@@ -298,8 +301,11 @@ fn is_acl_path(path: &str) -> bool {
 pub(crate) fn update_acl(world: &mut World, context: &Context) -> Handled {
     let path = context.text("path");
     let path = if path == "/" { path } else { path.trim_end_matches('/') };
-    let who: Vec<String> =
-        ["users", "tokens", "groups"].iter().flat_map(|name| split_list(context.text(name))).map(str::to_owned).collect();
+    let who: Vec<String> = ["users", "tokens", "groups"]
+        .iter()
+        .flat_map(|name| split_list(context.text(name)))
+        .map(str::to_owned)
+        .collect();
     if who.is_empty() {
         return Err(Failure::parameters(
             ["users", "groups", "tokens"]
@@ -326,7 +332,12 @@ pub(crate) fn update_acl(world: &mut World, context: &Context) -> Handled {
             world.access.rules.retain(|rule| !(rule.path == path && rule.who == *who && rule.role == role));
             if !context.flag("delete") {
                 let propagate = context.get("propagate").is_none_or(|value| value == "1");
-                world.access.rules.push(Rule { path: path.to_owned(), who: who.clone(), role: role.to_owned(), propagate });
+                world.access.rules.push(Rule {
+                    path: path.to_owned(),
+                    who: who.clone(),
+                    role: role.to_owned(),
+                    propagate,
+                });
             }
         }
     }

@@ -119,8 +119,11 @@ impl Failure {
     }
 
     pub(crate) fn forbidden(what: &str) -> Self {
-        let message =
-            if what.is_empty() { "Permission check failed".to_owned() } else { format!("Permission check failed ({what})") };
+        let message = if what.is_empty() {
+            "Permission check failed".to_owned()
+        } else {
+            format!("Permission check failed ({what})")
+        };
         Self::with_status(403, message)
     }
 
@@ -309,9 +312,10 @@ pub(crate) fn method_name(method: Method) -> &'static str {
 fn gather(given: &[(String, String)], known: &[&[Param]]) -> BTreeMap<String, String> {
     let mut params = BTreeMap::<String, String>::new();
     for (name, value) in given.iter().filter(|(name, _)| name != "_dc") {
-        let is_list = known.iter().flat_map(|group| group.iter()).any(|param| {
-            param.is(name) && matches!(param.format, Some(super::format::Format::List(_)))
-        });
+        let is_list = known
+            .iter()
+            .flat_map(|group| group.iter())
+            .any(|param| param.is(name) && matches!(param.format, Some(super::format::Format::List(_))));
         match params.get_mut(name) {
             Some(before) if is_list => {
                 before.push(',');

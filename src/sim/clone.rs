@@ -21,7 +21,7 @@ use super::property::Parsed;
 use super::storage::{Kind, Wanted, file_name};
 use super::vm::{Config, Vm};
 use super::worker::{Event, Job as AnyJob, Place, Step, failed};
-use super::world::{Millis, World};
+use super::world::World;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
@@ -42,6 +42,8 @@ pub(crate) struct Job {
     /// The configuration so far.
     config: Config,
     made: Vec<String>,
+    /// Bytes that the next copy has.
+    to_copy: u64,
     /// The command that copies right now, for the error text.
     command: Option<String>,
 }
@@ -52,7 +54,9 @@ enum Phase {
     LockTarget,
     Check,
     Next,
+    LockStorage,
     Allocate,
+    Allocated,
     Copied,
     Finish,
 }
@@ -90,6 +94,7 @@ pub(crate) fn clone(world: &mut World, context: &Context) -> Handled {
         drives: Vec::new(),
         config: Config::new(),
         made: Vec::new(),
+        to_copy: 0,
         command: None,
     };
     job.check(world, &context.user, &host)?;
@@ -177,7 +182,18 @@ impl Job {
                 Step::Sleep(world.timing.other)
             }
             Phase::Next => self.next_drive(world, place),
+            Phase::LockStorage => self.lock_storage(world, place),
             Phase::Allocate => self.allocate(world, place),
+            Phase::Allocated => {
+                // The copy does not need the storage's lock any more.
+                for storage in world.storages.keys().cloned().collect::<Vec<_>>() {
+                    let lock = world.storage_lock(host, &storage);
+                    world.flocks.release(&lock, place.worker);
+                }
+                self.phase = Phase::Copied;
+                let bytes = std::mem::take(&mut self.to_copy);
+                Step::Sleep(if bytes > 0 { world.begin_copy(place.task, bytes, self.limit) } else { 0 })
+            }
             Phase::Copied => {
                 world.end_copy(place.task);
                 self.command = None;
@@ -285,38 +301,32 @@ impl Job {
         let linked = !self.full && key != "tpmstate0" && !drive::is_cloudinit(drive);
         let how = if linked { "linked" } else { "full" };
         world.log(place.task, format!("create {how} clone of drive {key} ({volid})"));
-        let own = volid.split_once(':').map_or("", |(storage, _)| storage).to_owned();
-        let storage = if linked { own } else { self.storage.clone().unwrap_or(own) };
+        self.phase = Phase::LockStorage;
+        Step::Sleep(2)
+    }
+
+    fn lock_storage(&mut self, world: &World, place: &Place) -> Step {
+        let (key, drive) = &self.drives[0];
+        let own = drive::file(drive).split_once(':').map_or("", |(storage, _)| storage);
+        let linked = !self.full && key != "tpmstate0" && !drive::is_cloudinit(drive);
+        let storage = if linked { own } else { self.storage.as_deref().unwrap_or(own) };
         self.phase = Phase::Allocate;
-        Step::Lock(world.storage_lock(&place.host, &storage), Mode::Exclusive, 10_000)
+        Step::Lock(world.storage_lock(&place.host, storage), Mode::Exclusive, 10_000)
     }
 
     fn allocate(&mut self, world: &mut World, place: &Place) -> Step {
         let (key, drive) = self.drives[0].clone();
         match self.make(world, place, &key, &drive) {
-            Ok((drive, storage, copying)) => {
+            Ok(drive) => {
                 self.drives[0].1 = drive;
-                self.phase = Phase::Copied;
-                let lock = world.storage_lock(&place.host, &storage);
-                let hold = world.timing.allocate;
-                world.flocks.release(&lock, place.worker);
-                if hold > 0 {
-                    // The copy does not need the storage's lock, the allocation does: somebody keeps it for that long.
-                    world.hold_lock(&place.host, &lock, hold);
-                }
-                Step::Sleep(hold + copying)
+                self.phase = Phase::Allocated;
+                Step::Sleep(world.timing.allocate)
             }
             Err(text) => self.give_up(world, place, text),
         }
     }
 
-    fn make(
-        &mut self,
-        world: &mut World,
-        place: &Place,
-        key: &str,
-        drive: &Parsed,
-    ) -> Result<(Parsed, String, Millis), String> {
+    fn make(&mut self, world: &mut World, place: &Place, key: &str, drive: &Parsed) -> Result<Parsed, String> {
         let host = place.host.as_str();
         let volid = drive::file(drive).to_owned();
         let own = volid.split_once(':').map_or("", |(storage, _)| storage).to_owned();
@@ -328,7 +338,7 @@ impl Job {
             self.made.push(made.volid.clone());
             copy.insert("file".to_owned(), made.volid);
             copy.insert("size".to_owned(), print_size(made.bytes));
-            return Ok((copy, own, 0));
+            return Ok(copy);
         }
         let source = world.volume(host, &volid).ok_or_else(|| format!("volume '{volid}' does not exist"))?.clone();
         let storage = self.storage.clone().unwrap_or_else(|| own.clone());
@@ -349,12 +359,11 @@ impl Job {
         self.made.push(made.volid.clone());
         copy.insert("file".to_owned(), made.volid.clone());
         copy.insert("size".to_owned(), print_size(made.bytes));
-        let mut time = 0;
         if !cloudinit && key != "efidisk0" {
-            time = world.begin_copy(place.task, source.size, self.limit);
+            self.to_copy = source.size;
             self.command = Some(self.copy_command(world, &volid, &source.format, &made.volid));
         }
-        Ok((copy, storage, time))
+        Ok(copy)
     }
 
     fn copy_command(&self, world: &World, from: &str, format: &str, to: &str) -> String {

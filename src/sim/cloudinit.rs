@@ -81,7 +81,9 @@ fn network_config(config: &Config, host: &Host) -> String {
             continue;
         };
         let mac = card.get("macaddr").map(|mac| mac.to_lowercase()).unwrap_or_default();
-        text.push_str(&format!("    - type: physical\n      name: eth{index}\n      mac_address: '{mac}'\n      subnets:\n"));
+        text.push_str(&format!(
+            "    - type: physical\n      name: eth{index}\n      mac_address: '{mac}'\n      subnets:\n"
+        ));
         match address.get("ip").map(String::as_str) {
             Some("dhcp") => text.push_str("      - type: dhcp4\n"),
             Some(ip) => {

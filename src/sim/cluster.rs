@@ -77,7 +77,7 @@ pub(crate) fn node_status(world: &mut World, context: &Context) -> Handled {
     let (total, disk) = root.map_or((0, 0), |storage| (storage.capacity, storage.used(name)));
     let kernel = "6.14.11-2-pve";
     Ok(json!({
-        "boot-info": { "mode": "efi", "secureboot": 0 },
+        "boot-info": { "mode": "legacy-bios" },
         "cpu": 0.01,
         "cpuinfo": {
             "cores": host.cpus, "cpus": host.cpus, "family": "25", "flags": "fpu sse4_2 popcnt aes avx2 hypervisor",

@@ -63,10 +63,16 @@ pub(crate) fn create(world: &mut World, context: &Context) -> Handled {
         .collect();
     check_given(world, context, id, &given)?;
     if let Some(taken) = world.vms.get(&id) {
-        return Err(Failure::new(format!("unable to create VM {id} - VM {id} already exists on node '{}'", taken.host)));
+        return Err(Failure::new(format!(
+            "unable to create VM {id} - VM {id} already exists on node '{}'",
+            taken.host
+        )));
     }
     if let Some(taken) = world.containers.get(&id) {
-        return Err(Failure::new(format!("unable to create VM {id} - CT {id} already exists on node '{}'", taken.host)));
+        return Err(Failure::new(format!(
+            "unable to create VM {id} - CT {id} already exists on node '{}'",
+            taken.host
+        )));
     }
     let lock = World::vm_lock(&host, id);
     if !world.flocks.is_free(&lock, Mode::Exclusive, u64::MAX) && !world.frees_within(&lock, 5000) {
@@ -91,7 +97,8 @@ fn check_given(world: &World, context: &Context, id: u32, given: &Config) -> Res
     for (key, value) in given {
         match drive::grammar(key) {
             Some(grammar) => {
-                let drive = grammar.parse(value).map_err(|_| Failure::parameter(key, "unable to parse drive options"))?;
+                let drive =
+                    grammar.parse(value).map_err(|_| Failure::parameter(key, "unable to parse drive options"))?;
                 world.check_drive(context, id, key, &drive)?;
             }
             None if world.access.may(&context.user, &path, "VM.Allocate") => {

@@ -178,7 +178,10 @@ impl Job {
             let size = file.size;
             let time = size / 1024 * 1000 / (world.timing.download_rate.max(1) * 1024);
             if self.is_full(world, place, size) {
-                return Step::Done(Err(format!("download failed: Cannot write to '{target}.tmp_dwnl.{}' (No space left on device).", place.worker)));
+                return Step::Done(Err(format!(
+                    "download failed: Cannot write to '{target}.tmp_dwnl.{}' (No space left on device).",
+                    place.worker
+                )));
             }
             return Step::Sleep(time.max(1));
         }
@@ -186,8 +189,16 @@ impl Job {
             return Step::Done(Err("download failed: ERROR 404: Not Found.".to_owned()));
         }
         if host.parse::<std::net::IpAddr>().is_ok() {
-            let port = if !port.is_empty() { port } else if url.starts_with("https") { "443" } else { "80" };
-            return Step::Done(Err(format!("download failed: Connecting to {host}:{port}... failed: Connection refused.")));
+            let port = if !port.is_empty() {
+                port
+            } else if url.starts_with("https") {
+                "443"
+            } else {
+                "80"
+            };
+            return Step::Done(Err(format!(
+                "download failed: Connecting to {host}:{port}... failed: Connection refused."
+            )));
         }
         world.log(place.task, format!("Resolving {host} ({host})... failed: Name or service not known."));
         Step::Done(Err(format!("download failed: wget: unable to resolve host address '{host}'")))

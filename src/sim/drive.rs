@@ -31,10 +31,7 @@ pub(crate) fn is_unused(key: &str) -> bool {
 
 /// The drives of a configuration in the order in which Proxmox goes through them: by key, as text.
 pub(crate) fn all(config: &BTreeMap<String, String>) -> Vec<(String, Parsed)> {
-    config
-        .iter()
-        .filter_map(|(key, value)| Some((key.clone(), grammar(key)?.parse(value).ok()?)))
-        .collect()
+    config.iter().filter_map(|(key, value)| Some((key.clone(), grammar(key)?.parse(value).ok()?))).collect()
 }
 
 pub(crate) fn file(drive: &Parsed) -> &str {
@@ -109,7 +106,10 @@ mod tests {
         assert_eq!(source("local:32"), Source::New { storage: "local", bytes: 32 << 30 });
         assert_eq!(source("local-lvm:0.5"), Source::New { storage: "local-lvm", bytes: 1 << 29 });
         assert_eq!(source("local:cloudinit"), Source::CloudInit { storage: "local" });
-        assert_eq!(source("local:100/vm-100-disk-0.raw"), Source::Volume { storage: "local", name: "100/vm-100-disk-0.raw" });
+        assert_eq!(
+            source("local:100/vm-100-disk-0.raw"),
+            Source::Volume { storage: "local", name: "100/vm-100-disk-0.raw" }
+        );
         assert_eq!(source("none"), Source::Other);
     }
 

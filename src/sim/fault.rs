@@ -11,25 +11,55 @@ use super::world::World;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorldFault {
     /// The next task of this kind (`qmclone`, `qmstart`, …) fails when it has done so many percent, and tidies up.
-    TaskFails { kind: String, percent: u8, text: String },
+    TaskFails {
+        kind: String,
+        percent: u8,
+        text: String,
+    },
     /// The next task of this kind is killed when it has done so many percent: lock line and volumes stay.
-    TaskKilled { kind: String, percent: u8 },
+    TaskKilled {
+        kind: String,
+        percent: u8,
+    },
     /// Somebody holds the file lock of a VM.
-    VmLocked { vmid: u32, seconds: u64 },
+    VmLocked {
+        vmid: u32,
+        seconds: u64,
+    },
     /// Somebody holds the lock of a storage on a host.
-    StorageLocked { host: String, storage: String, seconds: u64 },
+    StorageLocked {
+        host: String,
+        storage: String,
+        seconds: u64,
+    },
     /// An operator sets the `lock:` line of a configuration, or removes it.
-    LockLine { vmid: u32, lock: Option<String> },
-    HostOffline { host: String },
-    HostOnline { host: String },
+    LockLine {
+        vmid: u32,
+        lock: Option<String>,
+    },
+    HostOffline {
+        host: String,
+    },
+    HostOnline {
+        host: String,
+    },
     /// The storage has no room left.
-    StorageFull { storage: String },
+    StorageFull {
+        storage: String,
+    },
     /// No status daemon reports for a while, so the cluster's list grows old.
-    StaleResources { seconds: u64 },
+    StaleResources {
+        seconds: u64,
+    },
     /// The privileged daemon of a host is down, or up again.
-    DaemonDown { host: String, down: bool },
+    DaemonDown {
+        host: String,
+        down: bool,
+    },
     /// The cluster file system is down, or up again.
-    ClusterFsDown { down: bool },
+    ClusterFsDown {
+        down: bool,
+    },
 }
 
 /// What happens to one worker.
@@ -86,6 +116,16 @@ impl World {
             }
             WorldFault::ClusterFsDown { down } => self.cluster_fs_down = down,
         }
+    }
+
+    /// Kills the worker of a running task, as SIGKILL does: its lock line and its volumes stay. Whether there was one.
+    pub fn kill_task(&mut self, upid: &str) -> bool {
+        let Some((number, task)) = self.tasks.find(upid).filter(|(_, task)| task.exit.is_none()) else {
+            return false;
+        };
+        let place = Place { worker: task.worker, task: Some(number), host: task.host.clone(), user: task.user.clone() };
+        self.kill(&place);
+        true
     }
 
     /// A host goes down with everything that runs on it.

@@ -212,11 +212,7 @@ fn is_ip(text: &str) -> bool {
     text.parse::<std::net::IpAddr>().is_ok()
 }
 
-fn is_cidr(
-    text: &str,
-    v4: std::ops::RangeInclusive<u8>,
-    v6: std::ops::RangeInclusive<u8>,
-) -> bool {
+fn is_cidr(text: &str, v4: std::ops::RangeInclusive<u8>, v6: std::ops::RangeInclusive<u8>) -> bool {
     let Some((address, prefix)) = text.split_once('/') else {
         return false;
     };
@@ -338,7 +334,12 @@ pub(crate) fn parse_size(text: &str) -> Option<u64> {
     let whole: u64 = whole.parse().ok()?;
     let bytes = whole.checked_mul(1 << shift)?;
     let fraction: f64 = format!("0.{fraction}0").parse().ok()?;
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fraction of a unit")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a fraction of a unit"
+    )]
     let rest = (fraction * (1_u64 << shift) as f64) as u64;
     bytes.checked_add(rest)
 }
@@ -387,7 +388,11 @@ mod tests {
         }
         case(Value::DnsName, &["cp-1", "CP-1.Lab", "1a"], &["cp_1", "", "-a", "a-", "a..b"]);
         case(Value::Tag, &["talos.dev_x-1+y", "_a"], &["-bad", "a=b", "tälos", ""]);
-        case(Value::Mac, &["BC:24:11:00:00:01", "bc:24:11:00:00:0a"], &["01:00:5E:00:00:01", "BC-24-11-00-00-01", "zz"]);
+        case(
+            Value::Mac,
+            &["BC:24:11:00:00:01", "bc:24:11:00:00:0a"],
+            &["01:00:5E:00:00:01", "BC-24-11-00-00-01", "zz"],
+        );
         case(Value::Ipv4Config, &["10.0.0.3/24", "dhcp"], &["10.0.0.3", "10.0.0.300/24", "10.0.0.3/7", "10.0.0.3/+24"]);
         case(Value::VmId, &["100", "999999999"], &["99", "0100", "1000000000", "abc"]);
         case(Value::UrlEncoded, &["ssh%20a", ""], &["ssh a", "a%2", "a@b"]);
@@ -397,11 +402,18 @@ mod tests {
 
     #[test]
     fn sizes_read_and_print_in_binary_units() {
-        for (text, bytes, printed) in
-            [("1G", 1 << 30, "1G"), ("528K", 540_672, "528K"), ("3500M", 3500 << 20, "3500M"), ("4", 4, "4"), ("1.5G", 3 << 29, "1536M")]
-        {
+        for (text, bytes, printed) in [
+            ("1G", 1 << 30, "1G"),
+            ("528K", 540_672, "528K"),
+            ("3500M", 3500 << 20, "3500M"),
+            ("4", 4, "4"),
+            ("1.5G", 3 << 29, "1536M"),
+        ] {
             assert_eq!((parse_size(text), print_size(bytes)), (Some(bytes), printed.to_owned()));
         }
-        assert_eq!((parse_size("5GB"), parse_size(""), parse_size("-1G"), print_size(0)), (None, None, None, "0".to_owned()));
+        assert_eq!(
+            (parse_size("5GB"), parse_size(""), parse_size("-1G"), print_size(0)),
+            (None, None, None, "0".to_owned())
+        );
     }
 }

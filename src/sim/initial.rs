@@ -135,7 +135,8 @@ impl World {
             world.tasks.index_again();
             return Ok(world);
         }
-        let initial: Initial = serde_json::from_value(value.clone()).map_err(|error| InvalidWorld(error.to_string()))?;
+        let initial: Initial =
+            serde_json::from_value(value.clone()).map_err(|error| InvalidWorld(error.to_string()))?;
         initial.build()
     }
 
@@ -214,12 +215,15 @@ impl Initial {
         }
         for (id, storage) in storages {
             let (path, content): (String, &[&str]) = match storage.kind {
-                Kind::Dir if id == "local" => ("/var/lib/vz".to_owned(), &["images", "iso", "vztmpl", "backup", "import", "snippets"]),
+                Kind::Dir if id == "local" => {
+                    ("/var/lib/vz".to_owned(), &["images", "iso", "vztmpl", "backup", "import", "snippets"])
+                }
                 Kind::Dir => (format!("/var/lib/{id}"), &["images"]),
                 Kind::LvmThin => ("pve".to_owned(), &["images", "rootdir"]),
                 Kind::ZfsPool => ("rpool/data".to_owned(), &["images", "rootdir"]),
             };
-            let content = storage.content.unwrap_or_else(|| content.iter().map(|content| (*content).to_owned()).collect());
+            let content =
+                storage.content.unwrap_or_else(|| content.iter().map(|content| (*content).to_owned()).collect());
             let built = Storage {
                 kind: storage.kind,
                 path: storage.path.unwrap_or(path),
@@ -269,8 +273,9 @@ impl Initial {
             tokens.insert(USUAL_TOKEN.to_owned(), usual);
         }
         for (id, token) in tokens {
-            let (user, name) =
-                id.split_once('!').ok_or_else(|| InvalidWorld(format!("`{id}` is not a token like `user@pve!name`")))?;
+            let (user, name) = id
+                .split_once('!')
+                .ok_or_else(|| InvalidWorld(format!("`{id}` is not a token like `user@pve!name`")))?;
             let built = Token { secret: token.secret, privsep: token.privsep, expire: token.expire, comment: None };
             world.access.users.entry(user.to_owned()).or_default().tokens.insert(name.to_owned(), built);
             let silent = token.role.is_none() && (user == "root@pam" || !world.access.rules.is_empty());
@@ -332,15 +337,19 @@ fn build_vm(world: &mut World, id: u32, vm: InitialVm, template: bool) -> Result
         ("boot", "order=scsi0".to_owned()),
     ];
     if template {
-        let more = [("bios", "ovmf"), ("machine", "q35"), ("cpu", "x86-64-v2-AES"), ("serial0", "socket"), ("vga", "serial0")];
+        let more =
+            [("bios", "ovmf"), ("machine", "q35"), ("cpu", "x86-64-v2-AES"), ("serial0", "socket"), ("vga", "serial0")];
         usual.extend(more.map(|(key, value)| (key, value.to_owned())));
     }
     for (key, value) in usual {
         config.entry(key.to_owned()).or_insert(value);
     }
     let disks = vm.disks.unwrap_or_else(|| {
-        let usual: &[(&str, &str)] =
-            if template { &[("efidisk0", "528K"), ("ide2", "cloudinit"), ("scsi0", "1246M")] } else { &[("scsi0", "32G")] };
+        let usual: &[(&str, &str)] = if template {
+            &[("efidisk0", "528K"), ("ide2", "cloudinit"), ("scsi0", "1246M")]
+        } else {
+            &[("scsi0", "32G")]
+        };
         usual.iter().map(|(key, size)| ((*key).to_owned(), (*size).to_owned())).collect()
     });
     for (key, size) in disks {

@@ -96,7 +96,8 @@ impl Job {
     fn begin(&mut self, world: &mut World, place: &Place) -> Result<u64, String> {
         let host = place.host.as_str();
         let from = self.old.split_once(':').map_or("", |(storage, _)| storage).to_owned();
-        let source = world.volume(host, &self.old).ok_or_else(|| format!("volume '{}' does not exist", self.old))?.clone();
+        let source =
+            world.volume(host, &self.old).ok_or_else(|| format!("volume '{}' does not exist", self.old))?.clone();
         world.log(
             place.task,
             format!("copying volume '{}' from current storage '{from}' to target storage '{}'", self.old, self.storage),

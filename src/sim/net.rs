@@ -16,10 +16,8 @@ pub(crate) fn print(card: &Parsed) -> String {
 
 /// The cards of a configuration in the order of their numbers.
 pub(crate) fn cards(config: &std::collections::BTreeMap<String, String>) -> Vec<(u16, Parsed)> {
-    let mut cards: Vec<(u16, Parsed)> = config
-        .iter()
-        .filter_map(|(key, value)| Some((index(key)?, NET.parse(value).ok()?)))
-        .collect();
+    let mut cards: Vec<(u16, Parsed)> =
+        config.iter().filter_map(|(key, value)| Some((index(key)?, NET.parse(value).ok()?))).collect();
     cards.sort_by_key(|(index, _)| *index);
     cards
 }

@@ -121,7 +121,9 @@ impl Pattern {
             }
             Self::TokenName => is_token_name(value),
             // The dot of a regular expression takes no line break.
-            Self::Url => ["http://", "https://"].iter().any(|scheme| value.starts_with(scheme)) && !value.contains('\n'),
+            Self::Url => {
+                ["http://", "https://"].iter().any(|scheme| value.starts_with(scheme)) && !value.contains('\n')
+            }
             Self::Resize => {
                 let value = value.strip_prefix('+').unwrap_or(value);
                 is_decimal(value.strip_suffix(['K', 'M', 'G', 'T']).unwrap_or(value))
@@ -153,8 +155,7 @@ impl Pattern {
             Self::Uuid => is_uuid(value),
             Self::Base64 => {
                 let text = value.trim_end_matches('=');
-                value.len() - text.len() <= 2
-                    && every(text, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
+                value.len() - text.len() <= 2 && every(text, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
             }
             Self::CpuFlags => value.split(';').all(|flag| {
                 flag.strip_prefix(['+', '-'])
@@ -173,7 +174,9 @@ impl Pattern {
                     .and_then(|rest| rest.split_once('='))
                     .is_some_and(|(index, mtu)| is_digits(index) && is_digits(mtu))
             }),
-            Self::UserKeys => value.len() <= 4096 && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"!=".contains(&b)),
+            Self::UserKeys => {
+                value.len() <= 4096 && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"!=".contains(&b))
+            }
         }
     }
 }
@@ -225,9 +228,10 @@ fn is_date(text: &str) -> bool {
     let numbers = |text: &str, separator, longest: [usize; 3], shortest: [usize; 3]| {
         let parts: Vec<&str> = text.split(separator).collect();
         parts.len() == 3
-            && parts.iter().enumerate().all(|(index, part)| {
-                is_digits(part) && part.len() <= longest[index] && part.len() >= shortest[index]
-            })
+            && parts
+                .iter()
+                .enumerate()
+                .all(|(index, part)| is_digits(part) && part.len() <= longest[index] && part.len() >= shortest[index])
     };
     let (date, time) = text.split_once('T').map_or((text, None), |(date, time)| (date, Some(time)));
     numbers(date, '-', [4, 2, 2], [4, 1, 1]) && time.is_none_or(|time| numbers(time, ':', [2, 2, 2], [1, 1, 1]))
@@ -259,7 +263,8 @@ fn is_pci_device(text: &str) -> bool {
         [domain, bus, device] => domain.len() >= 4 && bus.len() == 2 && device.len() == 2,
         _ => false,
     };
-    good && parts.iter().all(|part| lower(part)) && function.is_none_or(|function| function.len() == 1 && lower(function))
+    good && parts.iter().all(|part| lower(part))
+        && function.is_none_or(|function| function.len() == 1 && lower(function))
 }
 
 fn is_usb_host(text: &str) -> bool {
@@ -288,7 +293,11 @@ mod tests {
             }
         }
         case(Pattern::Resize, &["+1G", "3500M", "4", "+0", "1.5G"], &["5GB", "-1G", "", "+", "1.G", "G"]);
-        case(Pattern::MachineType, &["q35", "pc", "pc-q35-99.0", "pc-i440fx-8.1+pve0", "virt"], &["q36", "pc-q35-9", ""]);
+        case(
+            Pattern::MachineType,
+            &["q35", "pc", "pc-q35-99.0", "pc-i440fx-8.1+pve0", "virt"],
+            &["q36", "pc-q35-9", ""],
+        );
         case(Pattern::SerialPort, &["socket", "/dev/ttyS0"], &["sockets", "/dev/", "/dev/a,b"]);
         case(Pattern::UserOrToken, &["root@pam", "a@pve!b1"], &["root", "a@pve!", "a b@pve", "a@pve!1b"]);
         case(Pattern::Url, &["https://x/y", "http://"], &["ftp://x", "https:/x"]);

@@ -10,12 +10,8 @@ use super::world::World;
 
 fn row(world: &World, context: &Context, name: &str, pool: &Pool) -> Value {
     let wanted = |kind: &str| context.get("type").is_none_or(|wanted| wanted == kind);
-    let vms = pool
-        .vms
-        .iter()
-        .filter(|_| wanted("qemu"))
-        .filter_map(|id| resources::guest_row(world, *id))
-        .map(|mut row| {
+    let vms =
+        pool.vms.iter().filter(|_| wanted("qemu")).filter_map(|id| resources::guest_row(world, *id)).map(|mut row| {
             // A member's row has neither tags, nor lock, nor the pool itself.
             for key in ["tags", "lock", "pool"] {
                 row.remove(key);

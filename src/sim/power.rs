@@ -73,7 +73,8 @@ fn is_ha_managed(world: &World, context: &Context) -> bool {
 }
 
 pub(crate) fn start(world: &mut World, context: &Context) -> Handled {
-    let names = ["skiplock", "stateuri", "migratedfrom", "migration_type", "migration_network", "targetstorage", "force-cpu"];
+    let names =
+        ["skiplock", "stateuri", "migratedfrom", "migration_type", "migration_network", "targetstorage", "force-cpu"];
     root_only(context, &names)?;
     if is_ha_managed(world, context) {
         return begin(world, context, "hastart", Job::new(context.vmid(), Action::HaStart));
@@ -381,11 +382,11 @@ fn check_addresses(config: &Config) -> Result<(), String> {
 fn check_hardware(world: &World, host: &str, config: &Config) -> Result<(), String> {
     let machine = config.get("machine").and_then(|machine| MACHINE.parse(machine).ok()).unwrap_or_default();
     if let Some(kind) = machine.get("type")
-        && let Some(version) = kind.rsplit('-').next().filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+        && let Some(version) =
+            kind.rsplit('-').next().filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
     {
-        let numbers = |text: &str| -> Vec<u32> {
-            text.split(['.', '+']).take(2).map(|part| part.parse().unwrap_or(0)).collect()
-        };
+        let numbers =
+            |text: &str| -> Vec<u32> { text.split(['.', '+']).take(2).map(|part| part.parse().unwrap_or(0)).collect() };
         if numbers(version) > numbers(QEMU) {
             return Err(format!(
                 "Installed QEMU version '{QEMU}' is too old to run machine type '{kind}+pve0', please upgrade node '{host}'"

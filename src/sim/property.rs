@@ -80,7 +80,11 @@ impl Properties {
         keys.sort_by_key(|key| (Some(key.as_str()) != default, !needed(key), key.as_str()));
         let parts: Vec<String> = keys
             .into_iter()
-            .map(|key| if Some(key.as_str()) == default { values[key].clone() } else { format!("{key}={}", values[key]) })
+            .map(
+                |key| {
+                    if Some(key.as_str()) == default { values[key].clone() } else { format!("{key}={}", values[key]) }
+                },
+            )
             .collect();
         parts.join(",")
     }
@@ -132,6 +136,9 @@ mod tests {
             IPCONFIG.check("ipconfig0", "gw=10.0.0.1"),
             Err("format error\nipconfig0.ip: missing property required by 'ipconfig0.gw'\n".to_owned())
         );
-        assert_eq!(NET.parse("virtio,virtio"), Err("duplicate key in comma-separated list property: model\n".to_owned()));
+        assert_eq!(
+            NET.parse("virtio,virtio"),
+            Err("duplicate key in comma-separated list property: model\n".to_owned())
+        );
     }
 }

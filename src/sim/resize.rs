@@ -81,19 +81,28 @@ impl Job {
             return Ok(());
         }
         let storage = world.storage_on(host, storage_id)?;
-        let (kind, path, format) = (storage.kind, storage.file_path(name), world.volume(host, &volid).map(|v| v.format.clone()));
+        let (kind, path, format) =
+            (storage.kind, storage.file_path(name), world.volume(host, &volid).map(|v| v.format.clone()));
         let format = format.unwrap_or_default();
         if kind == Kind::Dir && file_name(name).starts_with("base-") {
             // A base is immutable for everybody, and qemu-img finds that out.
-            world.log(place.task, format!("qemu-img: Could not open '{path}': Could not open '{path}': Operation not permitted"));
+            world.log(
+                place.task,
+                format!("qemu-img: Could not open '{path}': Could not open '{path}': Operation not permitted"),
+            );
             let how = if format == "qcow2" { " '--preallocation=metadata'" } else { "" };
-            return Err(format!("command '/usr/bin/qemu-img resize{how} -f {format} {path} {new}' failed: exit code 1"));
+            return Err(format!(
+                "command '/usr/bin/qemu-img resize{how} -f {format} {path} {new}' failed: exit code 1"
+            ));
         }
         if !running {
             match kind {
                 Kind::Dir => world.log(place.task, "Image resized."),
                 Kind::LvmThin => {
-                    world.log(place.task, format!("  Logical volume {}/{name} successfully resized.", storage.path.clone()));
+                    world.log(
+                        place.task,
+                        format!("  Logical volume {}/{name} successfully resized.", storage.path.clone()),
+                    );
                 }
                 Kind::ZfsPool => {}
             }

@@ -196,9 +196,10 @@ pub(crate) fn list(world: &mut World, context: &Context) -> Handled {
         let ids = world.vms.keys().chain(world.containers.keys());
         for id in ids.filter(|id| world.may(user, &format!("/vms/{id}"), "VM.Audit")) {
             let mut row = guest_row(world, *id).unwrap_or_default();
-            let hidden = row.get("pool").and_then(Value::as_str).is_some_and(|pool| {
-                !world.may(user, &format!("/pool/{pool}"), "Pool.Audit")
-            });
+            let hidden = row
+                .get("pool")
+                .and_then(Value::as_str)
+                .is_some_and(|pool| !world.may(user, &format!("/pool/{pool}"), "Pool.Audit"));
             if hidden {
                 row.remove("pool");
             }
@@ -225,7 +226,9 @@ pub(crate) fn list(world: &mut World, context: &Context) -> Handled {
     }
     if wanted("sdn") {
         let path = "/sdn/zones/localnetwork";
-        for host in world.hosts.keys().filter(|_| ["SDN.Audit", "SDN.Use"].iter().any(|name| world.may(user, path, name))) {
+        for host in
+            world.hosts.keys().filter(|_| ["SDN.Audit", "SDN.Use"].iter().any(|name| world.may(user, path, name)))
+        {
             rows.push(json!({
                 "id": format!("network/{host}/zone/localnetwork"),
                 "type": "network",

@@ -33,12 +33,8 @@ fn mix(state: &mut [u32; 5], block: &[u8]) {
             40..60 => ((second & third) | (second & fourth) | (third & fourth), 0x8F1B_BCDC),
             _ => (second ^ third ^ fourth, 0xCA62_C1D6),
         };
-        let next = first
-            .rotate_left(5)
-            .wrapping_add(choice)
-            .wrapping_add(fifth)
-            .wrapping_add(constant)
-            .wrapping_add(*word);
+        let next =
+            first.rotate_left(5).wrapping_add(choice).wrapping_add(fifth).wrapping_add(constant).wrapping_add(*word);
         (fifth, fourth, third, second, first) = (fourth, third, second.rotate_left(30), first, next);
     }
     for (word, add) in state.iter_mut().zip([first, second, third, fourth, fifth]) {

@@ -25,7 +25,8 @@ pub(crate) fn list(world: &mut World, context: &Context) -> Handled {
         .snapshots
         .iter()
         .map(|(name, snapshot)| {
-            let mut row = json!({ "name": name, "description": snapshot.description, "snaptime": snapshot.time, "vmstate": 0 });
+            let mut row =
+                json!({ "name": name, "description": snapshot.description, "snaptime": snapshot.time, "vmstate": 0 });
             if let (Some(parent), Some(row)) = (snapshot.config.get("parent"), row.as_object_mut()) {
                 row.insert("parent".to_owned(), json!(parent));
             }

@@ -214,7 +214,10 @@ impl World {
             return Err(match storage.kind {
                 Kind::Dir => format!("disk image '{path}' already exists"),
                 Kind::LvmThin => {
-                    format!("lvcreate '{}/{name}' error:   Logical Volume \"{name}\" already exists in volume group \"{}\"", storage.path, storage.path)
+                    format!(
+                        "lvcreate '{}/{name}' error:   Logical Volume \"{name}\" already exists in volume group \"{}\"",
+                        storage.path, storage.path
+                    )
                 }
                 Kind::ZfsPool => format!("zfs error: cannot create '{}/{name}': dataset already exists", storage.path),
             });
@@ -233,8 +236,15 @@ impl World {
             (Kind::ZfsPool, _) => Vec::new(),
         };
         let volid = format!("{}:{name}", wanted.storage);
-        let volume =
-            Volume { size: bytes, used, format, ctime: now, content: "images".to_owned(), owner: Some(wanted.id), parent: None };
+        let volume = Volume {
+            size: bytes,
+            used,
+            format,
+            ctime: now,
+            content: "images".to_owned(),
+            owner: Some(wanted.id),
+            parent: None,
+        };
         self.insert_volume(host, wanted.storage, name, volume);
         Ok(Made { volid, bytes, log })
     }
@@ -242,7 +252,8 @@ impl World {
     /// Makes a volume that shares its beginning with a template's.
     pub(crate) fn link(&mut self, host: &str, base: &str, id: u32) -> Result<Made, String> {
         let now = self.unix_time();
-        let (storage_id, base_name) = base.split_once(':').ok_or_else(|| format!("unable to parse volume ID '{base}'"))?;
+        let (storage_id, base_name) =
+            base.split_once(':').ok_or_else(|| format!("unable to parse volume ID '{base}'"))?;
         let storage = self.storage_on(host, storage_id)?;
         let parent = storage.volume(host, base_name).ok_or_else(|| format!("volume '{base}' does not exist"))?.clone();
         let file = format!("vm-{id}-disk-{}", storage.free_number(host, id));
@@ -364,9 +375,15 @@ impl World {
 /// What a full storage answers to a new volume.
 fn no_room(storage: &Storage, path: &str) -> String {
     match storage.kind {
-        Kind::Dir => format!("unable to create image: qemu-img: {path}: Could not preallocate metadata: No space left on device"),
+        Kind::Dir => {
+            format!("unable to create image: qemu-img: {path}: Could not preallocate metadata: No space left on device")
+        }
         Kind::LvmThin => {
-            format!("lvcreate '{}' error:   Cannot create new thin volume, free space in thin pool {} reached threshold.", path.trim_start_matches("/dev/"), storage.path)
+            format!(
+                "lvcreate '{}' error:   Cannot create new thin volume, free space in thin pool {} reached threshold.",
+                path.trim_start_matches("/dev/"),
+                storage.path
+            )
         }
         Kind::ZfsPool => format!("zfs error: cannot create '{}': out of space", path.trim_start_matches("/dev/zvol/")),
     }

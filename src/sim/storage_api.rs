@@ -95,7 +95,9 @@ pub(crate) fn content(world: &mut World, context: &Context) -> Handled {
         let owned = context.number::<u32>("vmid").is_none_or(|owner| volume.owner.is_none_or(|own| own == owner));
         let visible = volume.content != "images"
             || allocates
-            || volume.owner.is_some_and(|owner| audits && world.may(&context.user, &format!("/vms/{owner}"), "VM.Config.Disk"));
+            || volume
+                .owner
+                .is_some_and(|owner| audits && world.may(&context.user, &format!("/vms/{owner}"), "VM.Config.Disk"));
         wanted && owned && visible && storage.content.contains(&volume.content)
     });
     let rows = rows.map(|(name, volume)| volume_row(&format!("{id}:{name}"), volume)).collect();
@@ -159,7 +161,13 @@ pub(crate) fn query_url(world: &mut World, context: &Context) -> Handled {
     let Some((_, file)) = found else {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let host = rest.split(['/', '?']).next().unwrap_or(rest);
-        let port = if host.contains(':') { "" } else if url.starts_with("https") { ":443" } else { ":80" };
+        let port = if host.contains(':') {
+            ""
+        } else if url.starts_with("https") {
+            ":443"
+        } else {
+            ":80"
+        };
         let text = format!("500 Can't connect to {host}{port} (Name or service not known)");
         return Err(Failure::new(format!("invalid server response: '{text}'")));
     };

@@ -76,7 +76,8 @@ fn print_bytes(bytes: u64) -> String {
     while unit + 1 < UNITS.len() && bytes >> (10 * (unit + 1)) > 0 {
         unit += 1;
     }
-    let tenths = u64::try_from((u128::from(bytes) * 10) >> (10 * unit)).unwrap_or(0);
+    let half = (1_u128 << (10 * unit)) / 2;
+    let tenths = u64::try_from((u128::from(bytes) * 10 + half) >> (10 * unit)).unwrap_or(0);
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }
 

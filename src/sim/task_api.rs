@@ -16,7 +16,12 @@ fn is_upid(text: &str) -> bool {
     };
     match parts.as_slice() {
         ["UPID", node, pid, pstart, start, kind, _, user, ""] => {
-            !node.is_empty() && hex(pid, 8..=8) && hex(pstart, 8..=9) && hex(start, 8..=8) && !kind.is_empty() && !user.is_empty()
+            !node.is_empty()
+                && hex(pid, 8..=8)
+                && hex(pstart, 8..=9)
+                && hex(start, 8..=8)
+                && !kind.is_empty()
+                && !user.is_empty()
         }
         _ => false,
     }
@@ -176,18 +181,19 @@ pub(crate) fn list(world: &mut World, context: &Context) -> Handled {
 pub(crate) fn cluster_tasks(world: &mut World, context: &Context) -> Handled {
     let all = world.may(&context.user, "/", "Sys.Audit");
     // The token's name is cut off before the comparison, so a token never sees its own.
-    let mut found: Vec<&Task> =
-        world.tasks.all.values().filter(|task| all || task.owner().0 == context.user).collect();
+    let mut found: Vec<&Task> = world.tasks.all.values().filter(|task| all || task.owner().0 == context.user).collect();
     found.reverse();
     let rows = found
         .into_iter()
         .take(25)
-        .map(|task| {
+        .enumerate()
+        .map(|(index, task)| {
             let mut row = list_row(task);
             row.remove("pid");
             row.remove("pstart");
             if task.exit.is_some() {
-                row.insert("saved".to_owned(), json!("1"));
+                // The newest comes fresh from the worker, the others were read from a file.
+                row.insert("saved".to_owned(), if index == 0 { json!(1) } else { json!("1") });
             }
             Value::Object(row)
         })

@@ -95,9 +95,7 @@ impl Job {
             }
             2 => {
                 let applied = match &self.change {
-                    Change::Config(change) => {
-                        world.apply_change(&self.user, &self.host, self.id, change, place.task)
-                    }
+                    Change::Config(change) => world.apply_change(&self.user, &self.host, self.id, change, place.task),
                     Change::CloudInit => world.regenerate(&self.host, self.id).map(|()| 0),
                 };
                 match applied {
@@ -189,8 +187,8 @@ fn needs(key: &str, value: Option<&str>) -> Needs {
         "acpi" | "hotplug" | "kvm" | "machine" | "scsihw" | "smbios1" | "tablet" | "vga" | "watchdog" | "audio0"
         | "rng0" => Needs::Privilege("VM.Config.HWType"),
         "agent" | "autostart" | "bios" | "description" | "keyboard" | "localtime" | "migrate_downtime"
-        | "migrate_speed" | "name" | "onboot" | "ostype" | "protection" | "reboot" | "startdate" | "startup" | "tdf"
-        | "template" | "tags" => Needs::Privilege("VM.Config.Options"),
+        | "migrate_speed" | "name" | "onboot" | "ostype" | "protection" | "reboot" | "startdate" | "startup"
+        | "tdf" | "template" | "tags" => Needs::Privilege("VM.Config.Options"),
         "freeze" => Needs::Privilege("VM.PowerMgmt"),
         "boot" | "bootdisk" | "vmstatestorage" => Needs::Privilege("VM.Config.Disk"),
         "nameserver" | "searchdomain" | "ciuser" | "cipassword" | "citype" | "cicustom" | "ciupgrade" | "sshkeys" => {
@@ -275,7 +273,8 @@ impl World {
         for (key, value) in deleted.chain(set) {
             if let Some(grammar) = drive::grammar(key) {
                 let text = value.or_else(|| current.get(key).map(String::as_str)).unwrap_or_default();
-                let drive = grammar.parse(text).map_err(|_| Failure::parameter(key, "unable to parse drive options"))?;
+                let drive =
+                    grammar.parse(text).map_err(|_| Failure::parameter(key, "unable to parse drive options"))?;
                 let before = current.get(key).and_then(|text| grammar.parse(text).ok());
                 let cloudinit = |drive: &Parsed| drive::is_cloudinit(drive);
                 if cloudinit(&drive) || before.as_ref().is_some_and(cloudinit) {
@@ -402,9 +401,9 @@ impl World {
         let vm = self.vm_mut(host, id)?;
         vm.pending.retain(|key, value| vm.config.get(key) != Some(value));
         vm.pending_delete.retain(|key, _| vm.config.contains_key(key));
-        let _ = user;
         if vm.is_running() {
-            self.hotplug(host, id)?;
+            let touched = change.set.keys().chain(&change.delete).cloned().chain(["boot".to_owned()]).collect();
+            self.hotplug(host, id, &touched)?;
         } else {
             self.apply_pending(host, id);
         }
@@ -469,9 +468,7 @@ impl World {
         let planned = self.vm(host, id)?.planned();
         let other = drive::all(&planned).into_iter().find(|(place, drive)| place != key && drive::is_cloudinit(drive));
         match other {
-            Some((place, _)) => {
-                Err(Failure::new(format!("{key} - cloud-init drive is already attached at '{place}'")))
-            }
+            Some((place, _)) => Err(Failure::new(format!("{key} - cloud-init drive is already attached at '{place}'"))),
             None => Ok(()),
         }
     }
@@ -581,8 +578,8 @@ impl World {
         }
     }
 
-    /// Does what can be done to a running VM; the rest stays pending.
-    fn hotplug(&mut self, host: &str, id: u32) -> Result<(), Failure> {
+    /// Does what can be done to a running VM; the rest stays pending, as does what was pending before.
+    fn hotplug(&mut self, host: &str, id: u32, touched: &BTreeSet<String>) -> Result<(), Failure> {
         let now = self.now;
         let vm = self.vm(host, id)?;
         let (pending, deletes, listens) = (vm.pending.clone(), vm.pending_delete.clone(), vm.listens(now));
@@ -593,8 +590,9 @@ impl World {
         };
         let (network, disk) = (has("network"), has("disk"));
         let mut problems = Errors::new();
-        let busy = |key: &str| format!("hotplug problem - error on hot-unplugging device '{key}' - still busy in guest?\n");
-        for (key, force) in &deletes {
+        let busy =
+            |key: &str| format!("hotplug problem - error on hot-unplugging device '{key}' - still busy in guest?\n");
+        for (key, force) in deletes.iter().filter(|(key, _)| touched.contains(*key)) {
             let live = is_live(key) || (net::index(key).is_some() && network) || (is_pluggable(key) && disk);
             let unplugs = net::index(key).is_some() || is_pluggable(key);
             if live && unplugs && !listens {
@@ -606,7 +604,7 @@ impl World {
                 }
             }
         }
-        for (key, value) in &pending {
+        for (key, value) in pending.iter().filter(|(key, _)| touched.contains(*key)) {
             let old = self.vms.get(&id).and_then(|vm| vm.config.get(key)).cloned();
             let live = match (net::index(key), &old) {
                 _ if is_live(key) => true,
@@ -651,8 +649,21 @@ fn is_live(key: &str) -> bool {
     let cloudinit =
         ["citype", "ciuser", "cipassword", "ciupgrade", "cicustom", "searchdomain", "nameserver", "sshkeys"];
     let always = [
-        "description", "hookscript", "lock", "migrate_downtime", "migrate_speed", "name", "onboot", "protection",
-        "shares", "startup", "tags", "vmstatestorage", "cpulimit", "cpuunits", "balloon",
+        "description",
+        "hookscript",
+        "lock",
+        "migrate_downtime",
+        "migrate_speed",
+        "name",
+        "onboot",
+        "protection",
+        "shares",
+        "startup",
+        "tags",
+        "vmstatestorage",
+        "cpulimit",
+        "cpuunits",
+        "balloon",
     ];
     always.contains(&key) || cloudinit.contains(&key) || key.strip_prefix("ipconfig").is_some()
 }
@@ -697,13 +708,14 @@ pub(crate) fn check_balloon(current: &Config, set: &Config) -> Result<(), Failur
 
 /// Keys are lines of `type base64 comment`, and the base64 must hold what it says.
 pub(crate) fn check_ssh_keys(encoded: &str) -> Result<(), Failure> {
-    let good = percent_decode(encoded).lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).all(
-        |line| {
-            let mut words = line.split_whitespace();
-            let (kind, data) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-            base64(data).is_some_and(|data| is_key_blob(kind, &data))
-        },
-    );
+    let good =
+        percent_decode(encoded).lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).all(
+            |line| {
+                let mut words = line.split_whitespace();
+                let (kind, data) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+                base64(data).is_some_and(|data| is_key_blob(kind, &data))
+            },
+        );
     if good { Ok(()) } else { Err(Failure::new("SSH public key validation error")) }
 }
 
@@ -744,10 +756,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 
 /// Numbered keys of a configuration by their prefix.
 pub(crate) fn family<'c>(config: &'c Config, prefix: &str) -> BTreeMap<u16, &'c String> {
-    config
-        .iter()
-        .filter_map(|(key, value)| Some((key.strip_prefix(prefix)?.parse().ok()?, value)))
-        .collect()
+    config.iter().filter_map(|(key, value)| Some((key.strip_prefix(prefix)?.parse().ok()?, value))).collect()
 }
 
 #[cfg(test)]

@@ -182,7 +182,9 @@ pub(crate) fn value_of(key: &str, value: &str) -> Value {
     let kind = VM_OPTIONS.iter().find(|param| param.is(key)).map(|param| param.kind);
     match kind {
         _ if key == "cipassword" => json!("**********"),
-        Some(Kind::Integer | Kind::Boolean) => value.parse::<i64>().map_or_else(|_| json!(value), |number| json!(number)),
+        Some(Kind::Integer | Kind::Boolean) => {
+            value.parse::<i64>().map_or_else(|_| json!(value), |number| json!(number))
+        }
         _ => json!(value),
     }
 }
@@ -312,7 +314,9 @@ mod tests {
 
     #[test]
     fn an_agent_is_enabled_in_any_spelling() {
-        for (agent, expected) in [("1", true), ("enabled=1", true), ("fstrim_cloned_disks=1,enabled=true", true), ("0", false)] {
+        for (agent, expected) in
+            [("1", true), ("enabled=1", true), ("fstrim_cloned_disks=1,enabled=true", true), ("0", false)]
+        {
             assert_eq!(has_agent(&Config::from([("agent".to_owned(), agent.to_owned())])), expected, "{agent}");
         }
     }

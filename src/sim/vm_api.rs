@@ -24,8 +24,25 @@ pub(crate) fn list(world: &mut World, context: &Context) -> Handled {
 /// The directory below a VM; it is the same whether the VM exists or not.
 pub(crate) fn index(_: &mut World, _: &Context) -> Handled {
     let names = [
-        "config", "cloudinit", "pending", "status", "unlink", "vncproxy", "termproxy", "migrate", "resize", "move",
-        "rrd", "rrddata", "monitor", "agent", "snapshot", "spiceproxy", "sendkey", "firewall", "mtunnel",
+        "config",
+        "cloudinit",
+        "pending",
+        "status",
+        "unlink",
+        "vncproxy",
+        "termproxy",
+        "migrate",
+        "resize",
+        "move",
+        "rrd",
+        "rrddata",
+        "monitor",
+        "agent",
+        "snapshot",
+        "spiceproxy",
+        "sendkey",
+        "firewall",
+        "mtunnel",
         "remote_migrate",
     ];
     Ok(Value::Array(names.iter().map(|name| json!({ "subdir": name })).collect()).into())

@@ -189,8 +189,7 @@ impl World {
         });
         worker.waiting = None;
         self.unreported = true;
-        let place =
-            Place { worker: number, task: worker.task, host: worker.host.clone(), user: worker.user.clone() };
+        let place = Place { worker: number, task: worker.task, host: worker.host.clone(), user: worker.user.clone() };
         loop {
             if let Some(broken) = self.sabotage(&mut worker, &place) {
                 match broken {

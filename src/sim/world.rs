@@ -223,6 +223,11 @@ impl World {
         })
     }
 
+    /// The UPIDs of the tasks that are going on.
+    pub fn running_tasks(&self) -> Vec<String> {
+        self.tasks.all.values().filter(|task| task.exit.is_none()).map(super::task::Task::upid).collect()
+    }
+
     /// The Unix time in seconds.
     pub(crate) fn unix_time(&self) -> u64 {
         self.epoch + self.now / 1000

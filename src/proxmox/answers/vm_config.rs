@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use crate::proxmox::lenient;
 use crate::proxmox::types::{
-    Agent, BootOrder, CardIndex, Cpu, Drive, DriveBus, DriveSlot, EfiDisk, IpConfig, MachineType, Memory, NetworkCard,
-    Reading, Smbios, Startup, Switch, Tags, TpmState, VolumeId,
+    Agent, BootOrder, CardIndex, Cpu, DiskSlot, Drive, DriveBus, DriveSlot, EfiDisk, IpConfig, MachineType, Memory,
+    NetworkCard, Reading, Smbios, Startup, Switch, Tags, TpmState, VolumeId,
 };
 
 /// The options of a VM, as texts. Absent ones have their defaults.
@@ -118,17 +118,17 @@ impl VmConfig {
         indexes().filter_map(|index| Some((index, self.ip_config(index)?)))
     }
 
-    pub fn drive(&self, slot: DriveSlot) -> Option<Reading<Drive>> {
+    pub fn drive(&self, slot: DiskSlot) -> Option<Reading<Drive>> {
         self.read(&slot.to_string())
     }
 
     /// Disks and CDs, in the order of their slots; neither the firmware's disk nor the TPM's, nor unused volumes.
-    pub fn drives(&self) -> impl Iterator<Item = (DriveSlot, Reading<Drive>)> {
-        self.slots().filter(|(slot, _)| slot.is_ordinary()).map(|(slot, text)| (slot, Reading::of(text)))
+    pub fn drives(&self) -> impl Iterator<Item = (DiskSlot, Reading<Drive>)> {
+        self.slots().filter_map(|(slot, text)| Some((slot.try_into().ok()?, Reading::of(text))))
     }
 
     /// The slot of the drive with cloud-init's data, wherever it hangs.
-    pub fn cloud_init_slot(&self) -> Option<DriveSlot> {
+    pub fn cloud_init_slot(&self) -> Option<DiskSlot> {
         self.drives().find(|(_, drive)| drive.known().is_some_and(Drive::is_cloud_init)).map(|(slot, _)| slot)
     }
 

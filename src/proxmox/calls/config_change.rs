@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::proxmox::Request;
-use crate::proxmox::types::{CardIndex, Drive, DriveSlot, EfiDisk, IpConfig, NetworkCard, TpmState};
+use crate::proxmox::types::{CardIndex, DiskSlot, Drive, DriveSlot, EfiDisk, IpConfig, NetworkCard, TpmState};
 
 /// The options of a VM to set and to delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,11 +92,9 @@ impl ConfigChange {
         self.put(&format!("ipconfig{index}"), config.to_string())
     }
 
-    /// Sets a disk or a CD; nothing happens in a slot that is for neither.
-    ///
-    /// A source that asks for a new volume gets one every time it is sent.
-    pub fn set_drive(&mut self, slot: DriveSlot, drive: &Drive) -> &mut Self {
-        if slot.is_ordinary() { self.put(&slot.to_string(), drive.to_string()) } else { self }
+    /// Sets a disk or a CD. A source that asks for a new volume gets one every time it is sent.
+    pub fn set_drive(&mut self, slot: DiskSlot, drive: &Drive) -> &mut Self {
+        self.put(&slot.to_string(), drive.to_string())
     }
 
     pub fn set_efi_disk(&mut self, disk: &EfiDisk) -> &mut Self {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::*;
 use crate::model::{DiskSize, HostName, MacAddress, PoolId, StorageId, VmId};
 use crate::proxmox::task::Upid;
-use crate::proxmox::types::{CardIndex, Drive, DriveSlot, NetworkCard, Properties};
+use crate::proxmox::types::{CardIndex, Drive, NetworkCard, Properties};
 use crate::proxmox::{Request, recordings};
 
 fn parsed<T: std::str::FromStr>(text: &str) -> T {
@@ -163,13 +163,6 @@ fn names_are_escaped_in_paths() {
         delete_volume(&parsed("pve1"), &parsed("local:import/a.qcow2")).path,
         "/nodes/pve1/storage/local/content/local%3Aimport%2Fa.qcow2"
     );
-}
-
-#[test]
-fn efi_and_tpm_are_no_ordinary_slots() {
-    let mut change = ConfigChange::default();
-    change.set_drive(DriveSlot::EFI, &parsed("local:1")).set_drive(DriveSlot::TPM, &parsed("local:1"));
-    assert!(change.is_empty());
 }
 
 #[test]

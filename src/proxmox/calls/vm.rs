@@ -3,7 +3,7 @@ use std::fmt;
 use super::ConfigChange;
 use crate::model::{DiskSize, HostName, PoolId, StorageId, VmId};
 use crate::proxmox::Request;
-use crate::proxmox::types::DriveSlot;
+use crate::proxmox::types::DiskSlot;
 
 fn vm(host: &HostName, vmid: VmId) -> String {
     format!("/nodes/{host}/qemu/{vmid}")
@@ -73,7 +73,7 @@ pub fn configure_in_background(host: &HostName, vmid: VmId, change: &ConfigChang
 }
 
 /// A task: grows a disk to this size. The size is absolute, so sending it twice does no harm.
-pub fn resize(host: &HostName, vmid: VmId, slot: DriveSlot, size: DiskSize, digest: Option<&str>) -> Request {
+pub fn resize(host: &HostName, vmid: VmId, slot: DiskSlot, size: DiskSize, digest: Option<&str>) -> Request {
     Request::put(format!("{}/resize", vm(host, vmid))).with("disk", slot).with("size", size).with_some("digest", digest)
 }
 

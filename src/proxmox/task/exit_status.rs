@@ -77,18 +77,18 @@ mod tests {
     #[test]
     fn a_failure_says_what_it_means() {
         #[track_caller]
-        fn case(text: &str, expected: Option<RefusalKind>) {
-            assert_eq!(ExitStatus::Failed(text.to_owned()).kind(), expected);
+        fn case(text: &str, expected: Option<&RefusalKind>) {
+            assert_eq!(ExitStatus::Failed(text.to_owned()).kind().as_ref(), expected);
         }
         case(
             "clone failed: can't lock file '/var/lock/pve-manager/pve-storage-local' - got timeout",
-            Some(RefusalKind::Busy),
+            Some(&RefusalKind::Busy),
         );
-        case("VM 105 already running", Some(RefusalKind::AlreadyRunning));
-        case("unable to create VM 100: config file already exists", Some(RefusalKind::Exists));
+        case("VM 105 already running", Some(&RefusalKind::AlreadyRunning));
+        case("unable to create VM 100: config file already exists", Some(&RefusalKind::Exists));
         case(
             "403 Permission check failed (/storage/local, Datastore.AllocateSpace)",
-            Some(RefusalKind::Forbidden {
+            Some(&RefusalKind::Forbidden {
                 path: Some("/storage/local".to_owned()),
                 privileges: vec!["Datastore.AllocateSpace".to_owned()],
             }),

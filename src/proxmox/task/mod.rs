@@ -14,6 +14,8 @@ mod progress;
 mod row;
 mod upid;
 mod watcher;
+#[cfg(test)]
+mod watcher_tests;
 
 pub use error::TaskError;
 pub use exit_status::ExitStatus;

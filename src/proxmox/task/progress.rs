@@ -51,14 +51,18 @@ impl TaskProgress {
         }
     }
 
-    /// How far the whole is, when this many drives are to be copied. Those that have been left behind are complete.
-    pub fn percent(&self, drives: usize) -> Option<u8> {
+    /// How far the whole is, when this many disks are to be copied.
+    ///
+    /// Only drives that have ever shown a percentage count: the firmware's and cloud-init's are copied in no time and
+    /// show none. A drive after which another one began is complete.
+    pub fn percent(&self, disks: usize) -> Option<u8> {
         if let Some(percent) = self.download_percent {
             return Some(percent);
         }
-        let (last, complete) = self.drives.split_last()?;
-        let drives = drives.max(self.drives.len());
-        let percent = (100 * complete.len() + usize::from(last.percent.unwrap_or(0))) / drives;
+        let (last, left_behind) = self.drives.split_last()?;
+        let complete = left_behind.iter().filter(|copy| copy.percent.is_some()).count();
+        let counted = complete + usize::from(last.percent.is_some());
+        let percent = (100 * complete + usize::from(last.percent.unwrap_or(0))) / disks.max(counted).max(1);
         u8::try_from(percent).ok()
     }
 }
@@ -120,8 +124,8 @@ mod tests {
             "create full clone of drive scsi1 (local:9000/base-9000-disk-2.qcow2)",
             "drive-scsi1: transferred 1.0 GiB of 8.0 GiB (12.50%) in 5s",
         ];
-        let percents: Vec<_> = (0..=log.len()).map(|count| read(&log[..count]).percent(3)).collect();
-        let expected = [None, None, Some(0), Some(33), Some(33), Some(50), Some(66), Some(66), Some(70)];
+        let percents: Vec<_> = (0..=log.len()).map(|count| read(&log[..count]).percent(2)).collect();
+        let expected = [None, None, Some(0), Some(0), Some(0), Some(25), Some(50), Some(50), Some(56)];
         assert_eq!(percents, expected);
         assert_eq!(read(&log).clone_of, VmId::new(105));
         assert_eq!(read(&log).lines, 8);

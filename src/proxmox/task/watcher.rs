@@ -214,11 +214,13 @@ impl HostWatch {
         }
     }
 
-    /// When to look next: soon while something is young.
+    /// When to look next: soon while something is young, but not the later the more keep joining.
     fn due(&self, pace: &Pace) -> Instant {
         let now = Instant::now();
-        let youngest = lock(&self.waiting).values().map(|waiting| waiting.since).max().unwrap_or(now);
-        let last_look = lock(&self.last_look).unwrap_or(youngest).max(youngest);
+        let waiting = lock(&self.waiting);
+        let since = || waiting.values().map(|waiting| waiting.since);
+        let (oldest, youngest) = (since().min().unwrap_or(now), since().max().unwrap_or(now));
+        let last_look = lock(&self.last_look).unwrap_or(oldest).max(oldest);
         last_look + pace.pause(now.saturating_duration_since(youngest))
     }
 

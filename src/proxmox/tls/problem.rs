@@ -37,7 +37,8 @@ pub enum Distrust {
 impl CertificateProblem {
     /// What the user can do next, in one sentence.
     pub fn hint(&self) -> String {
-        let pin = format!("`proxmox: {{fingerprints: [\"{}\"]}}` to pvetalos.yaml", self.presented.fingerprint);
+        let line = format!("`proxmox: {{fingerprints: [\"{}\"]}}`", self.presented.fingerprint);
+        let pin = format!("{line} to pvetalos.yaml");
         let compare = "if `pvenode cert info` on the host shows the same SHA-256 fingerprint";
         match &self.distrust {
             Distrust::UnknownIssuer { ca_file: None } | Distrust::Other(_) => format!(
@@ -63,7 +64,7 @@ impl CertificateProblem {
                 format!("check the clocks of this machine and of the host, or, {compare}, add {pin}")
             }
             Distrust::OtherFingerprint { .. } => {
-                format!("somebody may be in between: only {compare}, because it was renewed, change {pin}")
+                format!("somebody may be in between: only {compare}, replace the pin in pvetalos.yaml by {line}")
             }
         }
     }

@@ -49,7 +49,7 @@ pub use memory::Memory;
 pub use network_card::{NetworkCard, NicModel};
 pub use properties::{Properties, PropertyError};
 pub use reading::Reading;
-pub use slot::{DriveBus, DriveSlot, InvalidSlot};
+pub use slot::{DiskSlot, DriveBus, DriveSlot, InvalidSlot};
 pub use smbios::Smbios;
 pub use startup::Startup;
 pub use stored_mac::StoredMac;

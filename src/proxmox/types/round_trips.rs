@@ -83,7 +83,7 @@ fn check<T: FromStr + fmt::Display + fmt::Debug + PartialEq>(text: &str) -> Resu
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_printed_reads_back_as_the_same_value(text in any_text()) {
@@ -102,6 +102,7 @@ proptest! {
         check::<Memory>(&text)?;
         check::<VolumeId>(&text)?;
         check::<DriveSlot>(&text)?;
+        check::<DiskSlot>(&text)?;
         check::<DriveSource>(&text)?;
     }
 
@@ -127,5 +128,65 @@ proptest! {
             size: bytes.to_string().parse().unwrap(),
         };
         prop_assert_eq!(source.to_string().parse(), Ok(source));
+    }
+}
+
+/// Options of a card or a drive as somebody may send them, and as Proxmox stores them.
+fn options(kinds: &'static [(&'static str, &'static str, &'static str)]) -> impl Strategy<Value = (String, String)> {
+    proptest::sample::subsequence(kinds, 0..=kinds.len()).prop_shuffle().prop_map(|chosen| {
+        let sent: String = chosen.iter().map(|(key, sent, _)| format!(",{key}={sent}")).collect::<Vec<_>>().concat();
+        let mut stored: Vec<String> = chosen.iter().map(|(key, _, stored)| format!(",{key}={stored}")).collect();
+        stored.sort();
+        (sent, stored.concat())
+    })
+}
+
+const CARD_OPTIONS: &[(&str, &str, &str)] = &[
+    ("bridge", "vmbr0", "vmbr0"),
+    ("firewall", "on", "1"),
+    ("link_down", "FALSE", "0"),
+    ("mtu", "1400", "1400"),
+    ("queues", "4", "4"),
+    ("rate", "12.5", "12.5"),
+    ("tag", "20", "20"),
+    ("trunks", "1;2-5", "1;2-5"),
+];
+
+const DRIVE_OPTIONS: &[(&str, &str, &str)] = &[
+    ("aio", "io_uring", "io_uring"),
+    ("backup", "no", "0"),
+    ("cache", "none", "none"),
+    ("discard", "on", "on"),
+    ("iothread", "yes", "1"),
+    ("media", "disk", "disk"),
+    ("replicate", "1", "1"),
+    ("serial", "os", "os"),
+    ("size", "1024M", "1G"),
+    ("ssd", "true", "1"),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_form_in_which_proxmox_stores_a_card_equals_what_was_sent(
+        (sent, stored) in options(CARD_OPTIONS),
+        head in prop_oneof![Just("virtio=bc:24:11:00:00:0A"), Just("model=virtio,macaddr=bc:24:11:00:00:0A")],
+    ) {
+        let (sent, stored) = (format!("{head}{sent}"), format!("virtio=bc:24:11:00:00:0A{stored}"));
+        let card: NetworkCard = sent.parse().unwrap();
+        prop_assert_eq!(&card, &stored.parse().unwrap());
+        prop_assert_eq!(card.to_string(), stored);
+    }
+
+    #[test]
+    fn the_form_in_which_proxmox_stores_a_drive_equals_what_was_sent(
+        (sent, stored) in options(DRIVE_OPTIONS),
+        head in prop_oneof![Just(""), Just("file="), Just("volume=")],
+    ) {
+        let (sent, stored) = (format!("{head}local:vm-100-disk-0{sent}"), format!("local:vm-100-disk-0{stored}"));
+        let drive: Drive = sent.parse().unwrap();
+        prop_assert_eq!(&drive, &stored.parse().unwrap());
+        prop_assert_eq!(drive.to_string(), stored);
     }
 }

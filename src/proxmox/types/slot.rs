@@ -70,10 +70,39 @@ impl DriveSlot {
     pub fn index(self) -> u8 {
         self.index
     }
+}
 
-    /// Whether what hangs there is an ordinary drive: a disk or a CD.
-    pub fn is_ordinary(self) -> bool {
-        matches!(self.bus, DriveBus::Ide | DriveBus::Sata | DriveBus::Scsi | DriveBus::Virtio)
+/// The place of a disk or a CD: `scsi0`, `ide2`. What the firmware and the TPM keep is neither, and must not be treated
+/// like one: a firmware disk that was resized no longer boots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DiskSlot(DriveSlot);
+
+impl TryFrom<DriveSlot> for DiskSlot {
+    type Error = InvalidSlot;
+
+    fn try_from(slot: DriveSlot) -> Result<Self, InvalidSlot> {
+        let ordinary = matches!(slot.bus, DriveBus::Ide | DriveBus::Sata | DriveBus::Scsi | DriveBus::Virtio);
+        if ordinary { Ok(Self(slot)) } else { Err(InvalidSlot) }
+    }
+}
+
+impl From<DiskSlot> for DriveSlot {
+    fn from(slot: DiskSlot) -> Self {
+        slot.0
+    }
+}
+
+impl FromStr for DiskSlot {
+    type Err = InvalidSlot;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSlot> {
+        text.parse::<DriveSlot>()?.try_into()
+    }
+}
+
+impl fmt::Display for DiskSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -103,6 +132,10 @@ mod tests {
     fn every_bus_has_its_numbers() {
         for text in ["scsi0", "scsi30", "ide3", "sata5", "virtio15", "efidisk0", "tpmstate0", "unused255"] {
             assert_eq!(text.parse::<DriveSlot>().unwrap().to_string(), text);
+        }
+        assert_eq!("scsi0".parse::<DiskSlot>().unwrap().to_string(), "scsi0");
+        for text in ["efidisk0", "tpmstate0", "unused0", "scsi31"] {
+            assert!(text.parse::<DiskSlot>().is_err(), "{text}");
         }
         for text in ["scsi31", "ide4", "efidisk1", "scsi", "scsi01", "scsihw", "net0", "", "scsi-1", "scsi+1"] {
             assert!(text.parse::<DriveSlot>().is_err(), "{text}");
