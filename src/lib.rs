@@ -13,4 +13,5 @@ pub mod config;
 pub mod model;
 pub mod preflight;
 pub mod proxmox;
+pub mod sim;
 pub mod ui;

@@ -4,6 +4,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use super::doctor::DoctorArgs;
 use super::schema::SchemaArgs;
+use super::simulate::SimulateArgs;
 use super::validate::ValidateArgs;
 use crate::config::Locations;
 use crate::ui::LogFormat;
@@ -31,6 +32,7 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
+    Simulate(SimulateArgs),
 }
 
 #[derive(Debug, Args)]

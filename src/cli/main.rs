@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::args::{Arguments, Command};
 use super::exit::Exit;
-use super::{doctor, schema, validate};
+use super::{doctor, schema, simulate, validate};
 use crate::ui::{LogFormat, Talk, Ui, start_log};
 
 /// Runs one command of the program.
@@ -36,6 +36,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Validate(args) => validate::validate(args, global, &mut ui),
         Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
         Command::Schema(args) => schema::schema(args, global, &mut ui),
+        Command::Simulate(args) => simulate::simulate(args, global, &mut ui),
     };
     match result {
         Ok(exit) => exit,
