@@ -78,7 +78,7 @@ pub(super) fn simulate(args: &SimulateArgs, global: &GlobalArgs, ui: &mut Ui) ->
     let file = match load(args) {
         Ok(file) => file,
         Err(problems) => {
-            ui.show_problems(&problems)?;
+            ui.show_problems(&problems);
             return Ok(Exit::WrongInput);
         }
     };
@@ -86,7 +86,7 @@ pub(super) fn simulate(args: &SimulateArgs, global: &GlobalArgs, ui: &mut Ui) ->
     match runtime.block_on(serve(args, global.output, file, ui))? {
         Ok(()) => Ok(Exit::Done),
         Err(problem) => {
-            ui.show_problems(&[problem])?;
+            ui.show_problems(&[problem]);
             Ok(Exit::Failed)
         }
     }
