@@ -85,6 +85,11 @@ impl Inputs {
         }
     }
 
+    /// The same with the environment of this process.
+    pub fn from_environment(locations: &Locations) -> Self {
+        Self::gather(locations, &|name| std::env::var(name).ok())
+    }
+
     /// Inputs that come from no file: for tests, benchmarks and the built-in sample.
     pub fn from_texts(nodes: &str, cluster: Option<&str>, settings: Option<&str>) -> Self {
         let source = |name: &str, text: &str| Source::new(name, without_bom(text).to_owned());
@@ -98,7 +103,7 @@ impl Inputs {
     }
 }
 
-fn source(path: &Path, text: String) -> Source {
+pub(super) fn source(path: &Path, text: String) -> Source {
     tracing::info!(file = %path.display(), bytes = text.len(), "read");
     Source::new(&path.display().to_string(), text)
 }
@@ -128,7 +133,7 @@ fn outside(locations: &Locations, variable: &dyn Fn(&str) -> Option<String>, pro
 }
 
 /// Why a file could not be read.
-struct Failure {
+pub(super) struct Failure {
     why: String,
     absent: bool,
 }
@@ -138,7 +143,7 @@ impl Failure {
         Self { why: why.into(), absent: false }
     }
 
-    fn problem(&self, path: &Path) -> Problem {
+    pub(super) fn problem(&self, path: &Path) -> Problem {
         let name = path.display().to_string();
         let message = if self.absent {
             "there is no such file".to_owned()
@@ -149,7 +154,7 @@ impl Failure {
     }
 }
 
-fn read_file(path: &Path) -> Result<String, Failure> {
+pub(super) fn read_file(path: &Path) -> Result<String, Failure> {
     let file = std::fs::File::open(path).map_err(|error| Failure {
         absent: error.kind() == std::io::ErrorKind::NotFound,
         ..Failure::new(plain_words(&error))

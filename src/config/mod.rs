@@ -15,6 +15,8 @@
 mod build;
 mod built_in;
 mod check;
+mod connection;
+mod document;
 mod environment;
 mod gather;
 mod keys;
@@ -32,6 +34,8 @@ mod suggest;
 mod values;
 mod yaml;
 
+pub use connection::Connection;
+pub use document::{parse_document, read_document};
 pub use gather::{Inputs, Locations, SAMPLE};
 pub use load::{Explain, Explained, Loaded, load};
 pub use problem::{Place, Problem, Severity};

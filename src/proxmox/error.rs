@@ -1,6 +1,7 @@
 use std::fmt;
 
 use super::refusal::RefusalKind;
+use super::text::with_causes;
 use super::tls::CertificateProblem;
 use super::{Method, Refusal, Request, TransportError, UnreadableAnswer};
 
@@ -64,6 +65,11 @@ impl ProxmoxError {
             Self::Unanswered { call, .. } | Self::Unreadable { call, .. } if call.method.is_safe() => Effect::Refused,
             Self::Refused { .. } | Self::Unanswered { .. } | Self::Unreadable { .. } => Effect::MaybeDone,
         }
+    }
+
+    /// The error and its causes in one line.
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
     }
 
     /// The server's refusal, if it was one.

@@ -1,0 +1,779 @@
+//! Changing a configuration: `PUT` and `POST …/config`, `unlink`, and the cloud-init medium
+//! (`PVE/API2/Qemu.pm: update_vm_api`, `PVE/QemuServer.pm: vmconfig_hotplug_pending`, `vmconfig_apply_pending`).
+//!
+//! Every key goes to the pending section first, one by one; only then are values applied. A mistake half-way leaves
+//! the earlier keys pending, as on the real server.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::call::{Context, Failure, Handled, Outcome, percent_decode};
+use super::drive::{self, Source};
+use super::flock::{LockName, Mode};
+use super::format::split_list;
+use super::net;
+use super::options::{BOOT, NET, VM_OPTIONS};
+use super::param::Errors;
+use super::property::Parsed;
+use super::vm::{Config, memory};
+use super::worker::{Event, Job as AnyJob, Place, Step, failed};
+use super::world::{Millis, World};
+
+/// How long a configuration write waits for the VM's lock.
+pub(crate) const LOCK_WAIT: Millis = 10_000;
+
+/// What is to be changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Change {
+    Config(Box<ConfigChange>),
+    /// Makes the cloud-init medium again.
+    CloudInit,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ConfigChange {
+    pub(crate) set: Config,
+    pub(crate) delete: Vec<String>,
+    pub(crate) revert: Vec<String>,
+    /// Whether deleted drives lose their volumes.
+    pub(crate) force: bool,
+    pub(crate) digest: Option<String>,
+}
+
+/// A change that waits for its lock: in a task, or queued on behalf of a call that has its answer already.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Job {
+    id: u32,
+    user: String,
+    host: String,
+    change: Change,
+    lock: LockName,
+    wait: Millis,
+    /// The first line of the log.
+    line: Option<String>,
+    phase: u8,
+    storages: Vec<String>,
+    result: Option<Result<(), String>>,
+}
+
+impl Job {
+    /// A change that a call has been answered for already.
+    pub(crate) fn queued(lock: LockName, wait: Millis, context: Context, change: Change) -> Self {
+        Self {
+            id: context.vmid(),
+            user: context.user,
+            host: context.host,
+            change,
+            lock,
+            wait,
+            line: None,
+            phase: 0,
+            storages: Vec::new(),
+            result: None,
+        }
+    }
+
+    pub(crate) fn step(&mut self, world: &mut World, place: &Place, event: Event) -> Step {
+        if let Err(text) = failed(event) {
+            return Step::Done(Err(text));
+        }
+        self.phase += 1;
+        match self.phase {
+            1 => {
+                if let Some(line) = self.line.take() {
+                    world.log(place.task, line);
+                }
+                Step::Lock(self.lock.clone(), Mode::Exclusive, self.wait)
+            }
+            2 if !self.storages.is_empty() => {
+                // One after the other; a storage lock is released with the rest at the end.
+                let storage = self.storages.remove(0);
+                self.phase = 1;
+                Step::Lock(world.storage_lock(&place.host, &storage), Mode::Exclusive, 10_000)
+            }
+            2 => {
+                let applied = match &self.change {
+                    Change::Config(change) => world.apply_change(&self.user, &self.host, self.id, change, place.task),
+                    Change::CloudInit => world.regenerate(&self.host, self.id).map(|()| 0),
+                };
+                match applied {
+                    Ok(time) => {
+                        self.result = Some(Ok(()));
+                        Step::Sleep(time.max(world.timing.other))
+                    }
+                    Err(failure) => {
+                        let time = failure.delay;
+                        self.result = Some(Err(failure.into_task_error()));
+                        Step::Sleep(time)
+                    }
+                }
+            }
+            _ => {
+                world.end_copy(place.task);
+                Step::Done(self.result.take().unwrap_or(Ok(())))
+            }
+        }
+    }
+}
+
+/// `PUT …/config`: the caller waits for the end.
+pub(crate) fn update_now(world: &mut World, context: &Context) -> Handled {
+    let change = world.prepare(context)?;
+    let lock = World::vm_lock(&context.host, context.vmid());
+    world.change_locked(context, lock, LOCK_WAIT, Change::Config(Box::new(change)))
+}
+
+/// `POST …/config`: the same in a task.
+pub(crate) fn update_later(world: &mut World, context: &Context) -> Handled {
+    let change = world.prepare(context)?;
+    let id = context.vmid();
+    let hidden = ["node", "vmid", "digest", "background_delay", "import-working-storage", "skiplock"];
+    let shown: String = context
+        .params
+        .iter()
+        .filter(|(key, _)| !hidden.contains(&key.as_str()))
+        .map(|(key, value)| format!(" -{key} {}", if key == "cipassword" { "<hidden>" } else { value }))
+        .collect();
+    let storages = allocated_storages(&change.set);
+    let lock = World::vm_lock(&context.host, id);
+    let job = Job {
+        line: Some(format!("update VM {id}:{shown}")),
+        storages,
+        ..Job::queued(lock, LOCK_WAIT, context.clone(), Change::Config(Box::new(change)))
+    };
+    let job = AnyJob::Update(Box::new(job));
+    Ok(json!(world.fork(&context.host, "qmconfig", &id.to_string(), &context.user, job)).into())
+}
+
+/// `PUT …/unlink`: deleting disks by another name.
+pub(crate) fn unlink(world: &mut World, context: &Context) -> Handled {
+    let mut context = context.clone();
+    if let Some(list) = context.params.remove("idlist") {
+        context.params.insert("delete".to_owned(), list);
+    }
+    update_now(world, &context)
+}
+
+fn allocated_storages(set: &Config) -> Vec<String> {
+    let storages: BTreeSet<String> = set
+        .iter()
+        .filter_map(|(key, value)| {
+            let drive = drive::grammar(key)?.parse(value).ok()?;
+            match drive::source(drive::file(&drive)) {
+                Source::New { storage, .. } | Source::CloudInit { storage } => Some(storage.to_owned()),
+                _ => None,
+            }
+        })
+        .collect();
+    storages.into_iter().collect()
+}
+
+/// Which privilege a key needs on the VM (`PVE/API2/Qemu.pm: check_vm_modify_config_perm`).
+enum Needs {
+    Privilege(&'static str),
+    /// One of the two.
+    CloudInitOrNetwork,
+    Root,
+}
+
+fn needs(key: &str, value: Option<&str>) -> Needs {
+    let plain = key.trim_end_matches(|c: char| c.is_ascii_digit());
+    let mapped = |value: Option<&str>| value.is_none_or(|value| value.contains("mapping=") || value.contains("spice"));
+    match key {
+        "cores" | "cpu" | "cpulimit" | "cpuunits" | "numa" | "sockets" | "vcpus" => Needs::Privilege("VM.Config.CPU"),
+        "memory" | "balloon" | "shares" | "allow-ksm" => Needs::Privilege("VM.Config.Memory"),
+        "acpi" | "hotplug" | "kvm" | "machine" | "scsihw" | "smbios1" | "tablet" | "vga" | "watchdog" | "audio0"
+        | "rng0" => Needs::Privilege("VM.Config.HWType"),
+        "agent" | "autostart" | "bios" | "description" | "keyboard" | "localtime" | "migrate_downtime"
+        | "migrate_speed" | "name" | "onboot" | "ostype" | "protection" | "reboot" | "startdate" | "startup"
+        | "tdf" | "template" | "tags" => Needs::Privilege("VM.Config.Options"),
+        "freeze" => Needs::Privilege("VM.PowerMgmt"),
+        "boot" | "bootdisk" | "vmstatestorage" => Needs::Privilege("VM.Config.Disk"),
+        "nameserver" | "searchdomain" | "ciuser" | "cipassword" | "citype" | "cicustom" | "ciupgrade" | "sshkeys" => {
+            Needs::CloudInitOrNetwork
+        }
+        _ => match plain {
+            "numa" => Needs::Privilege("VM.Config.CPU"),
+            "net" => Needs::Privilege("VM.Config.Network"),
+            "ipconfig" => Needs::CloudInitOrNetwork,
+            "unused" => Needs::Privilege("VM.Config.Disk"),
+            "serial" if value.is_none_or(|value| value == "socket") => Needs::Privilege("VM.Config.HWType"),
+            "usb" | "hostpci" if mapped(value) => Needs::Privilege("VM.Config.HWType"),
+            _ => Needs::Root,
+        },
+    }
+}
+
+impl World {
+    /// The checks that come before the lock: they are answered at once, whether a task is wanted or not.
+    fn prepare(&mut self, context: &Context) -> Result<ConfigChange, Failure> {
+        let (id, host) = (context.vmid(), context.host.as_str());
+        if context.get("skiplock").is_some() && !context.is_root() {
+            return Err(Failure::parameter("skiplock", "Only root may use this option."));
+        }
+        let set: Config = context
+            .params
+            .iter()
+            .filter(|(key, _)| VM_OPTIONS.iter().any(|param| param.is(key)))
+            .map(|(key, value)| (if key == "cdrom" { "ide2".to_owned() } else { key.clone() }, value.clone()))
+            .collect();
+        let list = |name: &str| -> Vec<String> {
+            split_list(context.text(name)).map(|key| if key == "cdrom" { "ide2" } else { key }.to_owned()).collect()
+        };
+        let change = ConfigChange {
+            set,
+            delete: list("delete"),
+            revert: list("revert"),
+            force: context.flag("force"),
+            digest: context.get("digest").map(str::to_owned),
+        };
+        if change.set.is_empty() && change.delete.is_empty() && change.revert.is_empty() {
+            return Err(Failure::new("no options specified"));
+        }
+        if let Some(keys) = change.set.get("sshkeys") {
+            check_ssh_keys(keys)?;
+        }
+        for key in &change.revert {
+            if change.set.contains_key(key) {
+                let text = format!("you can't use '-{key}' and '-revert {key}' at the same time");
+                return Err(Failure::parameter("revert", text));
+            }
+        }
+        for key in &change.delete {
+            if change.set.contains_key(key) {
+                let text = format!("you can't use '-{key}' and -delete {key}' at the same time");
+                return Err(Failure::parameter("delete", text));
+            }
+            let known = VM_OPTIONS.iter().any(|param| param.is(key)) || drive::is_unused(key);
+            if !known {
+                return Err(Failure::parameter("delete", format!("unknown option '{key}'")));
+            }
+        }
+        if let Some(script) = change.set.get("hookscript")
+            && self.volume(host, script).is_none()
+        {
+            return Err(Failure::parameter("hookscript", format!("script '{script}' does not exist\n")));
+        }
+        self.check_keys(context, id, &change)?;
+        let vm = self.vm(host, id)?;
+        vm.check_digest(change.digest.as_deref())?;
+        vm.check_lock()?;
+        check_balloon(&vm.planned(), &change.set)?;
+        Ok(change)
+    }
+
+    /// Whether the caller may touch each of the keys.
+    fn check_keys(&self, context: &Context, id: u32, change: &ConfigChange) -> Result<(), Failure> {
+        let path = format!("/vms/{id}");
+        let current = self.vms.get(&id).map(|vm| vm.planned()).unwrap_or_default();
+        let deleted = change.delete.iter().map(|key| (key, None));
+        let set = change.set.iter().map(|(key, value)| (key, Some(value.as_str())));
+        for (key, value) in deleted.chain(set) {
+            if let Some(grammar) = drive::grammar(key) {
+                let text = value.or_else(|| current.get(key).map(String::as_str)).unwrap_or_default();
+                let drive =
+                    grammar.parse(text).map_err(|_| Failure::parameter(key, "unable to parse drive options"))?;
+                let before = current.get(key).and_then(|text| grammar.parse(text).ok());
+                let cloudinit = |drive: &Parsed| drive::is_cloudinit(drive);
+                if cloudinit(&drive) || before.as_ref().is_some_and(cloudinit) {
+                    self.require(&context.user, &path, &["VM.Config.Cloudinit", "VM.Config.CDROM"])?;
+                } else if drive::is_cdrom(&drive) {
+                    self.require(&context.user, &path, &["VM.Config.CDROM"])?;
+                } else {
+                    self.require(&context.user, &path, &["VM.Config.Disk"])?;
+                }
+                if value.is_some() {
+                    self.check_drive(context, id, key, &drive)?;
+                }
+                continue;
+            }
+            self.check_key(context, &path, key, value, &current)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_key(
+        &self,
+        context: &Context,
+        path: &str,
+        key: &str,
+        value: Option<&str>,
+        current: &Config,
+    ) -> Result<(), Failure> {
+        let user = &context.user;
+        if context.is_root() {
+            return Ok(());
+        }
+        match needs(key, value) {
+            Needs::Privilege(privilege) => self.require(user, path, &[privilege])?,
+            Needs::CloudInitOrNetwork => self.require_any(user, path, &["VM.Config.Cloudinit", "VM.Config.Network"])?,
+            Needs::Root => return Err(Failure::new(format!("only root can set '{key}' config"))),
+        }
+        if key == "startup" {
+            self.require(user, "/", &["Sys.Modify"])?;
+        }
+        if net::index(key).is_some() {
+            for card in [value, current.get(key).map(String::as_str)].into_iter().flatten() {
+                self.check_bridge(user, card)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the caller may use the bridge of a card.
+    pub(crate) fn check_bridge(&self, user: &str, card: &str) -> Result<(), Failure> {
+        let Ok(card) = NET.parse(card) else {
+            return Ok(());
+        };
+        let Some(bridge) = card.get("bridge") else {
+            return Ok(());
+        };
+        let tag = card.get("tag").map(|tag| format!("/{tag}")).unwrap_or_default();
+        self.require(user, &format!("/sdn/zones/localnetwork/{bridge}{tag}"), &["SDN.Use"])
+    }
+
+    /// Carries out a change now, for a caller that waits.
+    pub(crate) fn change(&mut self, context: &Context, lock: &LockName, change: Change) -> Handled {
+        let id = context.vmid();
+        let applied = match &change {
+            Change::Config(change) => {
+                for storage in allocated_storages(&change.set) {
+                    let lock = self.storage_lock(&context.host, &storage);
+                    if !self.flocks.is_free(&lock, Mode::Exclusive, u64::MAX) && !self.frees_within(&lock, 10_000) {
+                        return Err(Failure::new(lock.timeout()).after(10_000));
+                    }
+                }
+                self.apply_change(&context.user, &context.host, id, change, None)
+            }
+            Change::CloudInit => self.regenerate(&context.host, id).map(|()| 0),
+        };
+        self.unreported = true;
+        let time = applied.as_ref().map_or_else(|failure| failure.delay, |time| *time);
+        if time > 0 {
+            self.hold_lock(&context.host, lock, time);
+        }
+        match applied {
+            // The proxy gives up after half a minute, the change goes on.
+            _ if time > 30_000 => Err(Failure::bare(596, "Connection timed out", 30_000)),
+            Ok(delay) => Ok(Outcome { delay, ..Outcome::null()? }),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Whether a lock will be free in time if nobody interferes.
+    pub(crate) fn frees_within(&self, lock: &LockName, wait: Millis) -> bool {
+        let (mut future, deadline) = (self.clone(), self.now + wait);
+        while !future.flocks.is_free(lock, Mode::Exclusive, u64::MAX) {
+            match future.workers.next_wake().filter(|wake| *wake <= deadline) {
+                Some(wake) => future.run_until(wake),
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// The heart of it, under the lock; tells how long it took beyond a moment.
+    fn apply_change(
+        &mut self,
+        user: &str,
+        host: &str,
+        id: u32,
+        change: &ConfigChange,
+        task: Option<u64>,
+    ) -> Result<Millis, Failure> {
+        let vm = self.vm(host, id)?;
+        vm.check_digest(change.digest.as_deref())?;
+        vm.check_lock()?;
+        let vm = self.vm_mut(host, id)?;
+        for key in &change.revert {
+            vm.pending.remove(key);
+            vm.pending_delete.remove(key);
+        }
+        for key in &change.delete {
+            self.mark_deleted(host, id, key, change.force, task)?;
+        }
+        let mut time = 0;
+        for (key, value) in &change.set {
+            time += self.mark_set(host, id, key, value, task)?;
+        }
+        let vm = self.vm_mut(host, id)?;
+        vm.pending.retain(|key, value| vm.config.get(key) != Some(value));
+        vm.pending_delete.retain(|key, _| vm.config.contains_key(key));
+        if vm.is_running() {
+            let touched = change.set.keys().chain(&change.delete).cloned().chain(["boot".to_owned()]).collect();
+            self.hotplug(host, id, &touched)?;
+        } else {
+            self.apply_pending(host, id);
+        }
+        Ok(time)
+    }
+
+    fn mark_deleted(&mut self, host: &str, id: u32, key: &str, force: bool, task: Option<u64>) -> Result<(), Failure> {
+        let vm = self.vm_mut(host, id)?;
+        if !vm.config.contains_key(key) && !vm.pending.contains_key(key) {
+            let line = format!("cannot delete '{key}' - not set in current configuration!");
+            self.log(task, line);
+            return Ok(());
+        }
+        let protected = vm.config.get("protection").is_some_and(|value| value == "1");
+        if protected && (drive::is_drive(key) || drive::is_unused(key)) {
+            return Err(Failure::new(format!("can't remove drive '{key}' - protection mode enabled")));
+        }
+        vm.pending.remove(key);
+        if drive::is_unused(key) {
+            if let Some(volid) = vm.config.remove(key) {
+                self.free_volume(host, &volid);
+            }
+            return Ok(());
+        }
+        vm.pending_delete.insert(key.to_owned(), force);
+        Ok(())
+    }
+
+    fn mark_set(&mut self, host: &str, id: u32, key: &str, value: &str, task: Option<u64>) -> Result<Millis, Failure> {
+        let mut time = 0;
+        let value = if let Some(grammar) = drive::grammar(key) {
+            let drive = grammar.parse(value)?;
+            self.check_second_cloudinit(host, id, key, &drive)?;
+            let disk = self.make_disk(host, task, id, key, &drive)?;
+            if let Some(bytes) = disk.copy {
+                time = self.begin_copy(task, bytes, 0);
+                if key == "efidisk0" {
+                    self.end_copy(task);
+                }
+            }
+            if disk.made.is_some() {
+                self.log(task, format!("{key}: successfully created disk '{}'", disk.stored));
+            }
+            if drive::is_cdrom(&drive) && !drive::is_cloudinit(&drive) {
+                self.append_to_boot(host, id, key)?;
+            }
+            disk.stored
+        } else {
+            let planned = self.vm(host, id)?.planned();
+            self.canonical(key, value, &planned)?
+        };
+        let vm = self.vm_mut(host, id)?;
+        vm.pending_delete.remove(key);
+        vm.pending.insert(key.to_owned(), value);
+        Ok(time)
+    }
+
+    fn check_second_cloudinit(&self, host: &str, id: u32, key: &str, drive: &Parsed) -> Result<(), Failure> {
+        if !drive::is_cloudinit(drive) {
+            return Ok(());
+        }
+        let planned = self.vm(host, id)?.planned();
+        let other = drive::all(&planned).into_iter().find(|(place, drive)| place != key && drive::is_cloudinit(drive));
+        match other {
+            Some((place, _)) => Err(Failure::new(format!("{key} - cloud-init drive is already attached at '{place}'"))),
+            None => Ok(()),
+        }
+    }
+
+    fn append_to_boot(&mut self, host: &str, id: u32, key: &str) -> Result<(), Failure> {
+        let vm = self.vm_mut(host, id)?;
+        let planned = vm.planned();
+        let mut order = drive::boot_order(&planned);
+        if !order.is_empty() && !order.iter().any(|device| device == key) {
+            order.push(key.to_owned());
+            vm.pending.insert("boot".to_owned(), format!("order={}", order.join(";")));
+        }
+        Ok(())
+    }
+
+    /// The form in which a plain key is stored.
+    pub(crate) fn canonical(&mut self, key: &str, value: &str, planned: &Config) -> Result<String, Failure> {
+        Ok(match key {
+            "tags" => normal_tags(value),
+            "description" => value.trim_end().to_owned(),
+            "boot" => {
+                let boot = BOOT.parse(value)?;
+                if let Some(order) = boot.get("order") {
+                    for device in order.split(';').filter(|device| !device.is_empty()) {
+                        if !planned.contains_key(device) {
+                            return Err(Failure::new(format!("invalid bootorder: device '{device}' does not exist'")));
+                        }
+                    }
+                }
+                BOOT.print(&boot)
+            }
+            _ if net::index(key).is_some() => {
+                let mut card = NET.parse(value)?;
+                if !card.contains_key("macaddr") {
+                    card.insert("macaddr".to_owned(), self.random.mac(&self.mac_prefix));
+                }
+                net::print(&card)
+            }
+            _ => value.to_owned(),
+        })
+    }
+
+    /// Does everything that is pending: the VM is off.
+    pub(crate) fn apply_pending(&mut self, host: &str, id: u32) {
+        let Ok(vm) = self.vm_mut(host, id) else {
+            return;
+        };
+        let (pending, deletes) = (std::mem::take(&mut vm.pending), std::mem::take(&mut vm.pending_delete));
+        for (key, force) in deletes {
+            self.apply_delete(host, id, &key, force);
+        }
+        for (key, value) in pending {
+            self.apply_set(host, id, &key, value);
+        }
+    }
+
+    fn apply_delete(&mut self, host: &str, id: u32, key: &str, force: bool) {
+        let Some(vm) = self.vms.get_mut(&id) else {
+            return;
+        };
+        let Some(old) = vm.config.remove(key) else {
+            return;
+        };
+        if drive::is_drive(key) {
+            let mut order = drive::boot_order(&vm.config);
+            if order.iter().any(|device| device == key) {
+                order.retain(|device| device != key);
+                vm.config.insert("boot".to_owned(), format!("order={}", order.join(";")));
+            }
+            self.drop_drive(host, id, key, &old, force);
+        }
+    }
+
+    fn apply_set(&mut self, host: &str, id: u32, key: &str, value: String) {
+        let Some(vm) = self.vms.get_mut(&id) else {
+            return;
+        };
+        let old = vm.config.insert(key.to_owned(), value.clone());
+        if let (Some(grammar), Some(old)) = (drive::grammar(key), old) {
+            let file = |text: &str| grammar.parse(text).map(|drive| drive::file(&drive).to_owned()).unwrap_or_default();
+            if file(&old) != file(&value) {
+                self.drop_drive(host, id, key, &old, false);
+            }
+        }
+    }
+
+    /// A drive that is no longer attached becomes unused, or its volume goes.
+    fn drop_drive(&mut self, host: &str, id: u32, key: &str, old: &str, force: bool) {
+        let Some(drive) = drive::grammar(key).and_then(|grammar| grammar.parse(old).ok()) else {
+            return;
+        };
+        let volid = drive::file(&drive).to_owned();
+        let owned = self.volume(host, &volid).is_some_and(|volume| volume.owner == Some(id));
+        if !owned {
+            return;
+        }
+        if force || drive::is_cloudinit(&drive) {
+            self.free_volume(host, &volid);
+            return;
+        }
+        if let Some(vm) = self.vms.get_mut(&id) {
+            let known = vm.config.values().any(|value| value.split(',').next() == Some(volid.as_str()));
+            let free = (0..256).map(|number| format!("unused{number}")).find(|key| !vm.config.contains_key(key));
+            if let (false, Some(free)) = (known, free) {
+                vm.config.insert(free, volid);
+            }
+        }
+    }
+
+    /// Does what can be done to a running VM; the rest stays pending, as does what was pending before.
+    fn hotplug(&mut self, host: &str, id: u32, touched: &BTreeSet<String>) -> Result<(), Failure> {
+        let now = self.now;
+        let vm = self.vm(host, id)?;
+        let (pending, deletes, listens) = (vm.pending.clone(), vm.pending_delete.clone(), vm.listens(now));
+        let features = vm.config.get("hotplug").map_or("network,disk,usb", String::as_str);
+        let has = |feature: &str| match features {
+            "1" => matches!(feature, "network" | "disk" | "usb"),
+            features => split_list(features).any(|word| word == feature),
+        };
+        let (network, disk) = (has("network"), has("disk"));
+        let mut problems = Errors::new();
+        let busy =
+            |key: &str| format!("hotplug problem - error on hot-unplugging device '{key}' - still busy in guest?\n");
+        for (key, force) in deletes.iter().filter(|(key, _)| touched.contains(*key)) {
+            let live = is_live(key) || (net::index(key).is_some() && network) || (is_pluggable(key) && disk);
+            let unplugs = net::index(key).is_some() || is_pluggable(key);
+            if live && unplugs && !listens {
+                problems.insert(key.clone(), busy(key));
+            } else if live {
+                self.apply_delete(host, id, key, *force);
+                if let Some(vm) = self.vms.get_mut(&id) {
+                    vm.pending_delete.remove(key);
+                }
+            }
+        }
+        for (key, value) in pending.iter().filter(|(key, _)| touched.contains(*key)) {
+            let old = self.vms.get(&id).and_then(|vm| vm.config.get(key)).cloned();
+            let live = match (net::index(key), &old) {
+                _ if is_live(key) => true,
+                (Some(_), None) => network,
+                (Some(_), Some(old)) if !needs_replug(old, value) => network,
+                (Some(_), Some(_)) if network && !listens => {
+                    problems.insert(key.clone(), busy(key));
+                    false
+                }
+                (Some(_), Some(_)) => network,
+                (None, None) => is_pluggable(key) && disk,
+                (None, Some(old)) => changes_medium(key, old, value),
+            };
+            if live {
+                self.apply_set(host, id, key, value.clone());
+                if let Some(vm) = self.vms.get_mut(&id) {
+                    vm.pending.remove(key);
+                }
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(Failure::parameters(problems).after(6300)) }
+    }
+
+    /// Writes the cloud-init medium again; without one nothing happens.
+    fn regenerate(&mut self, host: &str, id: u32) -> Result<(), Failure> {
+        let now = self.unix_time();
+        let vm = self.vm(host, id)?;
+        vm.check_lock()?;
+        let medium = drive::all(&vm.config).into_iter().find(|(_, drive)| drive::is_cloudinit(drive));
+        if let Some((_, drive)) = medium {
+            self.change_volume(host, drive::file(&drive), |volume| {
+                volume.ctime = now;
+                volume.used = volume.used.max(462_848);
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Whether a key takes effect at once on a running VM.
+fn is_live(key: &str) -> bool {
+    let cloudinit =
+        ["citype", "ciuser", "cipassword", "ciupgrade", "cicustom", "searchdomain", "nameserver", "sshkeys"];
+    let always = [
+        "description",
+        "hookscript",
+        "lock",
+        "migrate_downtime",
+        "migrate_speed",
+        "name",
+        "onboot",
+        "protection",
+        "shares",
+        "startup",
+        "tags",
+        "vmstatestorage",
+        "cpulimit",
+        "cpuunits",
+        "balloon",
+    ];
+    always.contains(&key) || cloudinit.contains(&key) || key.strip_prefix("ipconfig").is_some()
+}
+
+fn is_pluggable(key: &str) -> bool {
+    drive::is_drive(key) && (key.starts_with("scsi") || key.starts_with("virtio"))
+}
+
+/// Whether a card must be taken out and put in again: bridge, tag, rate and the like are changed in place.
+fn needs_replug(old: &str, new: &str) -> bool {
+    let fixed = |text: &str| {
+        let card = NET.parse(text).unwrap_or_default();
+        ["model", "macaddr", "queues", "mtu"].map(|key| card.get(key).cloned())
+    };
+    fixed(old) != fixed(new)
+}
+
+/// A medium may change in a running drive for media; a disk's change waits, unless it has no volume of its own.
+fn changes_medium(key: &str, old: &str, new: &str) -> bool {
+    let cdrom = |text: &str| {
+        drive::grammar(key).and_then(|grammar| grammar.parse(text).ok()).is_some_and(|drive| drive::is_cdrom(&drive))
+    };
+    drive::is_drive(key) && cdrom(old) && cdrom(new)
+}
+
+/// Lower case, each once, sorted, joined by semicolons; nothing at all reads back as a blank.
+fn normal_tags(text: &str) -> String {
+    let tags: BTreeSet<String> = split_list(text).map(str::to_lowercase).collect();
+    if tags.is_empty() { " ".to_owned() } else { tags.into_iter().collect::<Vec<_>>().join(";") }
+}
+
+pub(crate) fn check_balloon(current: &Config, set: &Config) -> Result<(), Failure> {
+    let Some(balloon) = set.get("balloon").and_then(|value| value.parse::<u64>().ok()) else {
+        return Ok(());
+    };
+    let limit = if set.contains_key("memory") { memory(set) } else { memory(current) };
+    if balloon > limit {
+        return Err(Failure::new("balloon value too large (must be smaller than assigned memory)"));
+    }
+    Ok(())
+}
+
+/// Keys are lines of `type base64 comment`, and the base64 must hold what it says.
+pub(crate) fn check_ssh_keys(encoded: &str) -> Result<(), Failure> {
+    let good =
+        percent_decode(encoded).lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).all(
+            |line| {
+                let mut words = line.split_whitespace();
+                let (kind, data) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+                base64(data).is_some_and(|data| is_key_blob(kind, &data))
+            },
+        );
+    if good { Ok(()) } else { Err(Failure::new("SSH public key validation error")) }
+}
+
+/// Fields with their lengths in front; the first one is the type, and nothing is left over.
+fn is_key_blob(kind: &str, mut data: &[u8]) -> bool {
+    let mut fields = Vec::new();
+    while let Some((length, rest)) = data.split_first_chunk::<4>() {
+        let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
+        let Some((field, rest)) = rest.split_at_checked(length) else {
+            return false;
+        };
+        fields.push(field);
+        data = rest;
+    }
+    data.is_empty() && fields.len() >= 2 && fields[0] == kind.as_bytes()
+}
+
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
+    for byte in text.trim_end_matches('=').bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from((bits >> count) & 0xFF).unwrap_or(0));
+        }
+    }
+    Some(bytes)
+}
+
+/// Numbered keys of a configuration by their prefix.
+pub(crate) fn family<'c>(config: &'c Config, prefix: &str) -> BTreeMap<u16, &'c String> {
+    config.iter().filter_map(|(key, value)| Some((key.strip_prefix(prefix)?.parse().ok()?, value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_sorted_and_each_stands_once() {
+        assert_eq!(normal_tags("Talos,k8s;Worker  k8s"), "k8s;talos;worker");
+        assert_eq!(normal_tags(""), " ");
+    }
+
+    #[test]
+    fn an_ssh_key_must_hold_what_it_says() {
+        let good = "ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIOlMLrG7dWpd%2Bspgz6gprkt4Wukk7AgzsbI%2B3cWERMHM%20a%40b%0A";
+        assert!(check_ssh_keys(good).is_ok());
+        assert!(check_ssh_keys("ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIBx2%20a%40b%0A").is_err());
+        assert!(check_ssh_keys("ssh-rsa%20AAAA").is_err());
+    }
+}
