@@ -14,8 +14,7 @@ fn parsed<T: std::str::FromStr>(text: &str) -> T {
 
 /// Everything that can be set, with values at the edges of what we allow.
 fn everything() -> ConfigChange {
-    let mut change = ConfigChange::default();
-    change.digest = Some("28e4b550655258878ed046bf4189086404e5f664".to_owned());
+    let mut change = ConfigChange::conditional_on(Some("28e4b550655258878ed046bf4189086404e5f664"));
     for key in PlainKey::ALL {
         change.set(*key, sample(*key));
     }
