@@ -110,6 +110,8 @@ fn every_request() -> Vec<Request> {
         delete_volume(&host, &parsed("local:import/talos.qcow2")),
         download(&image),
         download(&Download { checksum: Some(sha512), ..image.clone() }),
+        // The file itself travels beside the other fields.
+        upload(&host, &storage, Some(checksum)).with("filename", "talos.qcow2"),
         set_storage_content(&storage, ["images", "import"]),
         vm_config(&host, vmid),
         vm_pending(&host, vmid),
