@@ -7,5 +7,6 @@ mod hostile;
 mod in_process;
 mod manners;
 mod our_client;
+mod typed_client;
 mod uploads;
 mod worlds;
