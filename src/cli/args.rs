@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use super::doctor::DoctorArgs;
 use super::schema::SchemaArgs;
 use super::simulate::SimulateArgs;
 use super::validate::ValidateArgs;
@@ -20,7 +21,8 @@ pub(super) struct Arguments {
     pub(super) global: GlobalArgs,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed, 2 wrong usage or input";
+const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed, 2 wrong usage or input,\n\
+    5 not healthy (doctor)";
 
 const CLUSTER_NAME: &str = "The name by which the cluster's VMs are recognised [env: PVETALOS_CLUSTER=]";
 const COLOR: &str = "When to use colours; NO_COLOR in the environment is heeded";
@@ -28,6 +30,7 @@ const COLOR: &str = "When to use colours; NO_COLOR in the environment is heeded"
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Validate(ValidateArgs),
+    Doctor(DoctorArgs),
     Schema(SchemaArgs),
     Simulate(SimulateArgs),
 }

@@ -1,6 +1,8 @@
 //! The command line: one small file a command.
 
 mod args;
+mod connection;
+mod doctor;
 mod exit;
 mod main;
 mod schema;

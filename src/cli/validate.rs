@@ -17,7 +17,7 @@ pub(super) struct ValidateArgs {
 
 pub(super) fn validate(args: &ValidateArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
     let explain = if args.explain { Explain::Yes } else { Explain::No };
-    let loaded = load(Inputs::gather(&global.locations(), &|name| std::env::var(name).ok()), explain);
+    let loaded = load(Inputs::from_environment(&global.locations()), explain);
     ui.show_problems(&loaded.problems)?;
     match (global.output, &loaded.cluster) {
         (OutputFormat::Json, _) => ui.print(&pretty(&cluster_json(&loaded, args.explain)))?,

@@ -85,6 +85,11 @@ impl Inputs {
         }
     }
 
+    /// The same with the environment of this process.
+    pub fn from_environment(locations: &Locations) -> Self {
+        Self::gather(locations, &|name| std::env::var(name).ok())
+    }
+
     /// Inputs that come from no file: for tests, benchmarks and the built-in sample.
     pub fn from_texts(nodes: &str, cluster: Option<&str>, settings: Option<&str>) -> Self {
         let source = |name: &str, text: &str| Source::new(name, without_bom(text).to_owned());

@@ -15,6 +15,7 @@
 mod build;
 mod built_in;
 mod check;
+mod connection;
 mod document;
 mod environment;
 mod gather;
@@ -33,6 +34,7 @@ mod suggest;
 mod values;
 mod yaml;
 
+pub use connection::Connection;
 pub use document::{parse_document, read_document};
 pub use gather::{Inputs, Locations, SAMPLE};
 pub use load::{Explain, Explained, Loaded, load};

@@ -19,6 +19,7 @@ mod origin;
 mod round_trips;
 mod schematic_id;
 mod talos_version;
+mod template_mark;
 mod token;
 
 pub use address::{NicAddress, Prefixed};
@@ -41,4 +42,5 @@ pub use names::{BridgeName, ClusterName, DomainName, HostName, NodeName, PoolId,
 pub use origin::{Origin, Setting};
 pub use schematic_id::SchematicId;
 pub use talos_version::TalosVersion;
+pub use template_mark::TemplateMark;
 pub use token::{ApiToken, TokenId, TokenSecret};

@@ -149,8 +149,11 @@ impl<T: Transport> Client<T> {
 
     /// One pool with its members; none if there is no such pool, or none that the token may see.
     pub async fn pool(&self, pool: &PoolId) -> Result<Option<Pool>, ProxmoxError> {
-        let pools: Vec<Pool> = self.call(&calls::pool(pool)).await?;
-        Ok(pools.into_iter().next())
+        match self.call::<Vec<Pool>>(&calls::pool(pool)).await {
+            Ok(pools) => Ok(pools.into_iter().next()),
+            Err(error) if error.kind() == Some(&RefusalKind::UnknownPool) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The VMs of one host, live.

@@ -149,6 +149,16 @@ async fn a_number_is_free_taken_or_unknown() {
 }
 
 #[tokio::test]
+async fn a_pool_that_is_not_there_is_none() {
+    let members = r#"[{"poolid":"talos","members":[{"id":"qemu/105","vmid":105},{"id":"storage/pve1/local"}]}]"#;
+    let script = Script::of([Ok(data(members)), Ok(refusal(500, "pool 'talos' does not exist"))]);
+    let (client, pool) = (Client::new(script), "talos".parse().unwrap());
+    let found = client.pool(&pool).await.unwrap().unwrap();
+    assert_eq!(found.guests().collect::<Vec<_>>(), [vmid(105)]);
+    assert_eq!(client.pool(&pool).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn a_clone_says_everything_that_must_not_be_left_to_chance() {
     let script = Script::of([Ok(data(UPID)), Ok(data(UPID))]);
     let client = Client::new(Arc::clone(&script));

@@ -11,6 +11,7 @@ use rustls::pki_types::pem;
 use tokio::sync::Semaphore;
 use tracing::trace;
 
+use super::text::with_causes;
 use super::tls::{CertificateProblem, Trust, client_config};
 use super::transport::Cause;
 use super::{Answer, Method, Request, Transport, TransportError, form};
@@ -67,6 +68,11 @@ pub enum SetupError {
 }
 
 impl SetupError {
+    /// The error and its causes in one line.
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
+    }
+
     /// What the user can do next, in one sentence.
     pub fn hint(&self) -> &'static str {
         match self {

@@ -51,6 +51,15 @@ impl Ui {
         }
     }
 
+    /// Warns of a danger, also when asked to be quiet.
+    pub fn warn(&mut self, danger: &str) -> io::Result<()> {
+        if self.talk == Talk::Json {
+            tracing::warn!("{danger}");
+            return Ok(());
+        }
+        writeln!(self.err, "\u{1b}[1;33mwarning\u{1b}[0m: {danger}\n")
+    }
+
     /// Shows what is wrong, each with its place; errors even when asked to be quiet.
     pub fn show_problems(&mut self, problems: &[Problem]) -> io::Result<()> {
         for problem in problems {

@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 use crate::config::{Loaded, Place, Problem, Severity};
 
 /// The version of the documents that programs read; it changes when a field goes or changes its meaning.
-const FORMAT_VERSION: u32 = 1;
+pub(super) const FORMAT_VERSION: u32 = 1;
 
 /// What `validate -o json` prints: the resolved cluster, or only the problems.
 pub fn cluster_json(loaded: &Loaded, explain: bool) -> Value {
