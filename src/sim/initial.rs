@@ -285,9 +285,9 @@ impl Initial {
             let role = token.role.unwrap_or_else(|| "Administrator".to_owned());
             let both = [Some(user.to_owned()), token.privsep.then(|| id.clone())];
             for who in both.into_iter().flatten() {
-                let rule = Rule { path: "/".to_owned(), who, role: role.clone(), propagate: true };
-                if !world.access.rules.contains(&rule) {
-                    world.access.rules.push(rule);
+                let entry = Rule { path: "/".to_owned(), who, role: role.clone(), propagate: true };
+                if !world.access.rules.contains(&entry) {
+                    world.access.rules.push(entry);
                 }
             }
         }
