@@ -231,10 +231,24 @@ impl World {
         if !errors.is_empty() {
             return Err(Failure::parameters(errors));
         }
+        let context = Context { user, host, params };
         if call.request.method != Method::Get {
             self.unreported = true;
+            self.note_change(route, &context, &parts);
         }
-        (route.run)(self, &Context { user, host, params })
+        (route.run)(self, &context)
+    }
+
+    /// Remembers who wants to change a VM that is not ours.
+    fn note_change(&mut self, route: &Route, context: &Context, parts: &[&str]) {
+        let changes =
+            route.path.contains("/qemu/{vmid}") && !route.path.ends_with("/clone") && !route.path.contains("/agent/");
+        let foreign = self.vms.get(&context.vmid()).is_some_and(|vm| {
+            vm.lock().is_none() && !vm.config.get("description").is_some_and(|text| text.contains("pvetalos"))
+        });
+        if changes && foreign {
+            self.changes_without_mark.push(format!("{} /{}", route.method, parts.join("/")));
+        }
     }
 
     /// The host that carries out the call, if it can be reached.

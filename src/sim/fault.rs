@@ -80,7 +80,7 @@ pub(crate) enum End {
 }
 
 impl World {
-    /// Lets something go wrong.
+    /// Lets something go wrong, at the moment that the world has reached.
     pub fn inject(&mut self, fault: WorldFault) {
         match fault {
             WorldFault::TaskFails { .. } | WorldFault::TaskKilled { .. } => self.faults.push(fault),

@@ -187,6 +187,7 @@ impl Initial {
             faults: Vec::new(),
             uploads: BTreeMap::new(),
             cluster_fs_down: false,
+            changes_without_mark: Vec::new(),
         };
         self.build_storages(&mut world)?;
         self.build_access(&mut world)?;
