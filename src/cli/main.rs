@@ -36,7 +36,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Validate(args) => validate::validate(args, global, &mut ui),
         Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
         Command::Schema(args) => schema::schema(args, global, &mut ui),
-        Command::Simulate(args) => simulate::simulate(args, global, &mut ui),
+        Command::Simulate(args) => run(simulate::simulate(args, global, &mut ui)),
     };
     match result {
         Ok(exit) => exit,

@@ -12,8 +12,8 @@ use crate::config::{Place, Problem, Severity, parse_document, read_document};
 use crate::sim::{Adjustments, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
 use crate::ui::{Ui, to_yaml};
 
-/// The world that is simulated when none is named.
-const BUILT_IN: (&str, &str) = ("three-hosts.yaml", include_str!("../../examples/worlds/three-hosts.yaml"));
+/// The world that is simulated when none is named; nodes.sample.yaml fits it.
+const BUILT_IN: (&str, &str) = ("one-host.yaml", include_str!("../../examples/worlds/one-host.yaml"));
 
 /// Simulate a Proxmox cluster on this machine
 ///
@@ -24,7 +24,7 @@ pub(super) struct SimulateArgs {
     /// Where to listen: loopback only; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8006", value_parser = loopback)]
     listen: SocketAddr,
-    /// The world to begin with [default: three hosts, built in]
+    /// The world to begin with [default: one host, built in]
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
     /// Keep the world in this file, and go on with it the next time
@@ -74,7 +74,7 @@ impl Release {
     }
 }
 
-pub(super) fn simulate(args: &SimulateArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
+pub(super) async fn simulate(args: &SimulateArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
     let file = match load(args) {
         Ok(file) => file,
         Err(problems) => {
@@ -82,8 +82,7 @@ pub(super) fn simulate(args: &SimulateArgs, global: &GlobalArgs, ui: &mut Ui) ->
             return Ok(Exit::WrongInput);
         }
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    match runtime.block_on(serve(args, global.output, file, ui))? {
+    match serve(args, global.output, file, ui).await? {
         Ok(()) => Ok(Exit::Done),
         Err(problem) => {
             ui.show_problems(&[problem]);

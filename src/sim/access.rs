@@ -83,11 +83,12 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// The guest agent had one privilege for everything before Proxmox VE 9.
+    /// The guest agent had one privilege for everything before Proxmox VE 9; the predefined roles here have its
+    /// successor instead.
     pub(crate) fn before_nine(self) -> Self {
         match self {
             Self::Any(path, privileges) if privileges.iter().any(|name| name.starts_with("VM.GuestAgent")) => {
-                Self::All(path, &["VM.Monitor"])
+                Self::Any(path, &["VM.Monitor", "VM.GuestAgent.Unrestricted"])
             }
             other => other,
         }

@@ -78,7 +78,7 @@ pub(crate) fn create_role(world: &mut World, context: &Context) -> Handled {
         return Err(Failure::new(format!("create role failed: role '{name}' already exists")));
     }
     world.access.roles.insert(name.to_owned(), privileges);
-    Outcome::null()
+    Ok(Outcome::null())
 }
 
 pub(crate) fn role(world: &mut World, context: &Context) -> Handled {
@@ -102,7 +102,7 @@ pub(crate) fn update_role(world: &mut World, context: &Context) -> Handled {
     } else {
         *role = privileges;
     }
-    Outcome::null()
+    Ok(Outcome::null())
 }
 
 pub(crate) fn delete_role(world: &mut World, context: &Context) -> Handled {
@@ -114,7 +114,7 @@ pub(crate) fn delete_role(world: &mut World, context: &Context) -> Handled {
         return Err(Failure::new(format!("delete role failed: role '{name}' does not exist")));
     }
     world.access.rules.retain(|rule| rule.role != name);
-    Outcome::null()
+    Ok(Outcome::null())
 }
 
 pub(crate) fn users(world: &mut World, context: &Context) -> Handled {
@@ -144,7 +144,7 @@ pub(crate) fn create_user(world: &mut World, context: &Context) -> Handled {
         ..User::default()
     };
     world.access.users.insert(name.to_owned(), user);
-    Outcome::null()
+    Ok(Outcome::null())
 }
 
 fn find_user<'w>(world: &'w World, context: &Context) -> Result<&'w User, Failure> {
@@ -165,7 +165,7 @@ pub(crate) fn delete_user(world: &mut World, context: &Context) -> Handled {
         return Err(Failure::new(format!("delete user failed: user '{name}' does not exist")));
     }
     world.access.rules.retain(|rule| rule.who != name && rule.who.split('!').next() != Some(name));
-    Outcome::null()
+    Ok(Outcome::null())
 }
 
 fn token_info(token: &Token) -> Value {
@@ -257,7 +257,7 @@ pub(crate) fn delete_token(world: &mut World, context: &Context) -> Handled {
     let gone = world.access.users.get_mut(user).and_then(|user| user.tokens.remove(name));
     let full = format!("{user}!{name}");
     world.access.rules.retain(|rule| rule.who != full);
-    if gone.is_some() { Outcome::null() } else { Err(no_token(context)) }
+    if gone.is_some() { Ok(Outcome::null()) } else { Err(no_token(context)) }
 }
 
 pub(crate) fn acl(world: &mut World, context: &Context) -> Handled {
@@ -287,13 +287,13 @@ fn is_acl_path(path: &str) -> bool {
     match parts.as_slice() {
         _ if path == "/" => true,
         _ if !path.starts_with('/') || parts.iter().any(|part| part.is_empty()) => false,
-        ["access"] | ["access", "groups" | "realm" | "users"] | ["access", "groups" | "realm" | "users", _] => true,
-        ["vms"] | ["nodes"] | ["pool"] | ["sdn"] | ["storage"] | ["mapping"] => true,
+        ["access" | "vms" | "nodes" | "pool" | "sdn" | "storage" | "mapping"] | ["nodes" | "storage", _] => true,
         ["vms", id] => vm(id),
-        ["pool", rest @ ..] => rest.len() <= 3,
-        ["nodes" | "storage", _] => true,
-        ["sdn", "zones" | "vnets" | "controllers" | "dns" | "ipams" | "fabrics", rest @ ..] => rest.len() <= 3,
-        ["mapping", "dir" | "pci" | "usb" | "hwrng" | "notifications", rest @ ..] => rest.len() <= 1,
+        ["pool", rest @ ..] | ["sdn", "zones" | "vnets" | "controllers" | "dns" | "ipams" | "fabrics", rest @ ..] => {
+            rest.len() <= 3
+        }
+        ["access", "groups" | "realm" | "users", rest @ ..]
+        | ["mapping", "dir" | "pci" | "usb" | "hwrng" | "notifications", rest @ ..] => rest.len() <= 1,
         _ => false,
     }
 }
@@ -341,5 +341,5 @@ pub(crate) fn update_acl(world: &mut World, context: &Context) -> Handled {
             }
         }
     }
-    Outcome::null()
+    Ok(Outcome::null())
 }

@@ -24,13 +24,13 @@ fn answering<'w>(world: &'w World, context: &Context) -> Result<&'w Vm, Failure>
     Ok(vm)
 }
 
-fn result(data: Value) -> Handled {
+fn result(data: &Value) -> Handled {
     Ok(json!({ "result": data }).into())
 }
 
 pub(crate) fn ping(world: &mut World, context: &Context) -> Handled {
     answering(world, context)?;
-    result(json!({}))
+    result(&json!({}))
 }
 
 pub(crate) fn info(world: &mut World, context: &Context) -> Handled {
@@ -47,18 +47,18 @@ pub(crate) fn info(world: &mut World, context: &Context) -> Handled {
     .into_iter()
     .map(|(name, answers)| command(name, answers))
     .collect();
-    result(json!({ "version": "10.0.13", "supported_commands": commands }))
+    result(&json!({ "version": "10.0.13", "supported_commands": commands }))
 }
 
 pub(crate) fn host_name(world: &mut World, context: &Context) -> Handled {
     let vm = answering(world, context)?;
     let name = vm.config.get("name").filter(|_| vm.guest.address).map_or("(none)", String::as_str);
-    result(json!({ "host-name": name }))
+    result(&json!({ "host-name": name }))
 }
 
 pub(crate) fn os_info(world: &mut World, context: &Context) -> Handled {
     answering(world, context)?;
-    result(json!({ "id": "talos", "name": "Talos", "pretty-name": "Talos", "machine": "x86_64" }))
+    result(&json!({ "id": "talos", "name": "Talos", "pretty-name": "Talos", "machine": "x86_64" }))
 }
 
 pub(crate) fn interfaces(world: &mut World, context: &Context) -> Handled {
@@ -90,7 +90,7 @@ pub(crate) fn interfaces(world: &mut World, context: &Context) -> Handled {
             "statistics": statistics,
         }));
     }
-    result(Value::Array(rows))
+    result(&Value::Array(rows))
 }
 
 /// The address that a card gives itself: the MAC with `ff:fe` in the middle and one bit turned.

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::flock::{LockName, Mode};
 use super::param::{Errors, Param, check_all};
@@ -88,12 +88,22 @@ impl From<Value> for Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn null() -> Handled {
-        Ok(Value::Null.into())
+    pub(crate) fn null() -> Self {
+        Value::Null.into()
     }
 
-    pub(crate) fn list(rows: Vec<Value>, total: usize) -> Handled {
-        Ok(Self { data: Value::Array(rows), total: Some(total), delay: 0 })
+    pub(crate) fn list(rows: Vec<Value>, total: usize) -> Self {
+        Self { data: Value::Array(rows), total: Some(total), delay: 0 }
+    }
+}
+
+impl From<Outcome> for Reply {
+    fn from(outcome: Outcome) -> Self {
+        let mut body = Map::from_iter([("data".to_owned(), outcome.data)]);
+        body.extend(outcome.total.map(|total| ("total".to_owned(), json!(total))));
+        let body = Value::Object(body).to_string().into_bytes();
+        let answer = Answer { status: 200, reason: "OK".to_owned(), body };
+        Self { answer, delay: Duration::from_millis(outcome.delay), close: false }
     }
 }
 
@@ -150,8 +160,9 @@ impl Failure {
         if self.status == 500 {
             return self.message;
         }
-        let errors: String = self.errors.iter().map(|(key, text)| format!(" {key}: {text}")).collect();
-        format!("{} {}{errors}", self.status, self.message)
+        let errors = self.errors.iter().map(|(key, text)| format!("{key}: {text}"));
+        let parts: Vec<String> = [self.status.to_string(), self.message.clone()].into_iter().chain(errors).collect();
+        parts.join(" ")
     }
 }
 
@@ -166,21 +177,12 @@ impl World {
     pub fn call(&mut self, now: Duration, call: Call<'_>) -> Reply {
         self.run_until(millis(now));
         match self.handle(call) {
-            Ok(outcome) => self.success(outcome),
-            Err(failure) => self.failure(failure),
+            Ok(outcome) => outcome.into(),
+            Err(failure) => self.refuse(&failure),
         }
     }
 
-    fn success(&self, outcome: Outcome) -> Reply {
-        let mut body = json!({ "data": outcome.data });
-        if let (Some(total), Some(body)) = (outcome.total, body.as_object_mut()) {
-            body.insert("total".to_owned(), json!(total));
-        }
-        let answer = Answer { status: 200, reason: "OK".to_owned(), body: body.to_string().into_bytes() };
-        Reply { answer, delay: Duration::from_millis(outcome.delay), close: false }
-    }
-
-    fn failure(&self, failure: Failure) -> Reply {
+    fn refuse(&self, failure: &Failure) -> Reply {
         let reason = failure.message.lines().next().unwrap_or_default().to_owned();
         let body = if failure.bare {
             Vec::new()
@@ -211,8 +213,8 @@ impl World {
         let path = percent_decode(&call.request.path);
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let Some((route, variables)) = find_route(call.request.method, &parts) else {
-            let method = method_name(call.request.method);
-            return Err(Failure::with_status(501, format!("Method '{method} /{}' not implemented", parts.join("/"))));
+            let text = format!("Method '{} /{}' not implemented", call.request.method, parts.join("/"));
+            return Err(Failure::with_status(501, text));
         };
         let mut params = gather(&call.request.params, route.params);
         for (name, value) in variables {
@@ -229,10 +231,24 @@ impl World {
         if !errors.is_empty() {
             return Err(Failure::parameters(errors));
         }
+        let context = Context { user, host, params };
         if call.request.method != Method::Get {
             self.unreported = true;
+            self.note_change(route, &context, &parts);
         }
-        (route.run)(self, &Context { user, host, params })
+        (route.run)(self, &context)
+    }
+
+    /// Remembers who wants to change a VM that is not ours.
+    fn note_change(&mut self, route: &Route, context: &Context, parts: &[&str]) {
+        let changes =
+            route.path.contains("/qemu/{vmid}") && !route.path.ends_with("/clone") && !route.path.contains("/agent/");
+        let foreign = self.vms.get(&context.vmid()).is_some_and(|vm| {
+            vm.lock().is_none() && !vm.config.get("description").is_some_and(|text| text.contains("pvetalos"))
+        });
+        if changes && foreign {
+            self.changes_without_mark.push(format!("{} /{}", route.method, parts.join("/")));
+        }
     }
 
     /// The host that carries out the call, if it can be reached.
@@ -263,16 +279,16 @@ impl World {
     pub(crate) fn change_locked(
         &mut self,
         context: &Context,
-        lock: LockName,
+        lock: &LockName,
         wait: Millis,
-        change: update::Change,
+        change: &update::Change,
     ) -> Handled {
-        if self.flocks.is_free(&lock, Mode::Exclusive, u64::MAX) {
-            return self.change(context, &lock, change);
+        if self.flocks.is_free(lock, Mode::Exclusive, u64::MAX) {
+            return self.change(context, lock, change);
         }
         let mut future = self.clone();
         let deadline = self.now + wait;
-        while !future.flocks.is_free(&lock, Mode::Exclusive, u64::MAX) {
+        while !future.flocks.is_free(lock, Mode::Exclusive, u64::MAX) {
             match future.workers.next_wake().filter(|wake| *wake <= deadline) {
                 Some(wake) => future.run_until(wake),
                 None => return Err(Failure::new(lock.timeout()).after(wait)),
@@ -282,7 +298,7 @@ impl World {
         let job = update::Job::queued(lock.clone(), wait, context.clone(), change.clone());
         self.spawn(&context.host, None, &context.user, Job::Update(Box::new(job)), 0);
         self.run_until(self.now);
-        match future.change(context, &lock, change) {
+        match future.change(context, lock, change) {
             Ok(outcome) => Ok(Outcome { delay: outcome.delay + waited, ..outcome }),
             Err(failure) => {
                 let delay = failure.delay + waited;
@@ -297,15 +313,6 @@ fn find_route(method: Method, parts: &[&str]) -> Option<(&'static Route, Vec<(&'
         .iter()
         .filter(|route| route.method == method)
         .find_map(|route| route.match_path(parts).map(|variables| (route, variables)))
-}
-
-pub(crate) fn method_name(method: Method) -> &'static str {
-    match method {
-        Method::Get => "GET",
-        Method::Post => "POST",
-        Method::Put => "PUT",
-        Method::Delete => "DELETE",
-    }
 }
 
 /// The parameters by name. A repeated one becomes a list where the API takes lists; elsewhere the last one counts.

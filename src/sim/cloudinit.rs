@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::call::{Context, Handled, percent_decode};
 use super::net;
 use super::options::IPCONFIG;
+use super::property::Parsed;
 use super::sha1;
 use super::update::{Change, LOCK_WAIT, family};
 use super::vm::{Config, value_of};
@@ -26,7 +27,7 @@ pub(crate) fn regenerate(world: &mut World, context: &Context) -> Handled {
     let id = context.vmid();
     world.vm(&context.host, id)?.check_lock()?;
     let lock = World::vm_lock(&context.host, id);
-    world.change_locked(context, lock, LOCK_WAIT, Change::CloudInit)
+    world.change_locked(context, &lock, LOCK_WAIT, &Change::CloudInit)
 }
 
 pub(crate) fn dump(world: &mut World, context: &Context) -> Handled {
@@ -49,64 +50,43 @@ fn user_data(id: u32, config: &Config) -> String {
         (Some(_), _) | (None, None) => name.clone(),
         (None, Some(domain)) => format!("{name}.{domain}"),
     };
-    let mut text = format!("#cloud-config\nhostname: {hostname}\nmanage_etc_hosts: true\nfqdn: {fqdn}\n");
-    if let Some(user) = config.get("ciuser") {
-        text.push_str(&format!("user: {user}\n"));
-    }
-    if let Some(password) = config.get("cipassword") {
-        text.push_str(&format!("password: {password}\n"));
-    }
+    let mut lines = vec![
+        "#cloud-config".to_owned(),
+        format!("hostname: {hostname}"),
+        "manage_etc_hosts: true".to_owned(),
+        format!("fqdn: {fqdn}"),
+    ];
+    lines.extend(config.get("ciuser").map(|user| format!("user: {user}")));
+    lines.extend(config.get("cipassword").map(|password| format!("password: {password}")));
     let keys = config.get("sshkeys").map(|keys| percent_decode(keys)).unwrap_or_default();
-    let keys: Vec<&str> = keys.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    if !keys.is_empty() {
-        text.push_str("ssh_authorized_keys:\n");
-        for key in keys {
-            text.push_str(&format!("  - {key}\n"));
-        }
+    let mut keys = keys.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    if keys.peek().is_some() {
+        lines.push("ssh_authorized_keys:".to_owned());
+        lines.extend(keys.map(|key| format!("  - {key}")));
     }
-    text.push_str("chpasswd:\n  expire: False\n");
+    lines.extend(["chpasswd:", "  expire: False"].map(str::to_owned));
     if config.get("ciuser").is_none_or(|user| user != "root") {
-        text.push_str("users:\n  - default\n");
+        lines.extend(["users:", "  - default"].map(str::to_owned));
     }
     let upgrade = config.get("ciupgrade").is_none_or(|value| value == "1");
-    text.push_str(&format!("package_upgrade: {upgrade}\n"));
-    text
+    lines.push(format!("package_upgrade: {upgrade}"));
+    lines.join("\n") + "\n"
 }
 
 fn network_config(config: &Config, host: &Host) -> String {
-    let mut text = "version: 1\nconfig:\n".to_owned();
+    let mut lines = vec!["version: 1".to_owned(), "config:".to_owned()];
     let addresses = family(config, "ipconfig");
     for (index, card) in net::cards(config) {
+        // A card without an address is left out.
         let Some(address) = addresses.get(&index).and_then(|value| IPCONFIG.parse(value).ok()) else {
             continue;
         };
         let mac = card.get("macaddr").map(|mac| mac.to_lowercase()).unwrap_or_default();
-        text.push_str(&format!(
-            "    - type: physical\n      name: eth{index}\n      mac_address: '{mac}'\n      subnets:\n"
-        ));
-        match address.get("ip").map(String::as_str) {
-            Some("dhcp") => text.push_str("      - type: dhcp4\n"),
-            Some(ip) => {
-                let (ip, prefix) = ip.split_once('/').unwrap_or((ip, "24"));
-                let mask = netmask(prefix.parse().unwrap_or(24));
-                text.push_str(&format!("      - type: static\n        address: '{ip}'\n        netmask: '{mask}'\n"));
-                if let Some(gateway) = address.get("gw") {
-                    text.push_str(&format!("        gateway: '{gateway}'\n"));
-                }
-            }
-            None => {}
-        }
-        match address.get("ip6").map(String::as_str) {
-            Some("dhcp") => text.push_str("      - type: dhcp6\n"),
-            Some("auto") => text.push_str("      - type: ipv6_slaac\n"),
-            Some(ip) => {
-                text.push_str(&format!("      - type: static6\n        address: '{ip}'\n"));
-                if let Some(gateway) = address.get("gw6") {
-                    text.push_str(&format!("        gateway: '{gateway}'\n"));
-                }
-            }
-            None => {}
-        }
+        lines.push("    - type: physical".to_owned());
+        lines.push(format!("      name: eth{index}"));
+        lines.push(format!("      mac_address: '{mac}'"));
+        lines.push("      subnets:".to_owned());
+        lines.extend(subnets(&address));
     }
     let words = |key: &str| -> Option<Vec<String>> {
         config.get(key).map(|value| value.split_whitespace().map(str::to_owned).collect())
@@ -115,17 +95,43 @@ fn network_config(config: &Config, host: &Host) -> String {
     let servers = words("nameserver").unwrap_or_else(|| host.nameservers.clone());
     let domains = words("searchdomain").unwrap_or_else(|| host.search_domain.iter().cloned().collect());
     if !servers.is_empty() || !domains.is_empty() {
-        text.push_str("    - type: nameserver\n");
+        lines.push("    - type: nameserver".to_owned());
         for (title, values) in [("address", servers), ("search", domains)] {
             if !values.is_empty() {
-                text.push_str(&format!("      {title}:\n"));
-                for value in values {
-                    text.push_str(&format!("      - '{value}'\n"));
-                }
+                lines.push(format!("      {title}:"));
+                lines.extend(values.iter().map(|value| format!("      - '{value}'")));
             }
         }
     }
-    text
+    lines.join("\n") + "\n"
+}
+
+fn subnets(address: &Parsed) -> Vec<String> {
+    let mut lines = Vec::new();
+    let gateway = |key: &str| address.get(key).map(|gateway| format!("        gateway: '{gateway}'"));
+    match address.get("ip").map(String::as_str) {
+        Some("dhcp") => lines.push("      - type: dhcp4".to_owned()),
+        Some(ip) => {
+            let (ip, prefix) = ip.split_once('/').unwrap_or((ip, "24"));
+            let mask = netmask(prefix.parse().unwrap_or(24));
+            lines.push("      - type: static".to_owned());
+            lines.push(format!("        address: '{ip}'"));
+            lines.push(format!("        netmask: '{mask}'"));
+            lines.extend(gateway("gw"));
+        }
+        None => {}
+    }
+    match address.get("ip6").map(String::as_str) {
+        Some("dhcp") => lines.push("      - type: dhcp6".to_owned()),
+        Some("auto") => lines.push("      - type: ipv6_slaac".to_owned()),
+        Some(ip) => {
+            lines.push("      - type: static6".to_owned());
+            lines.push(format!("        address: '{ip}'"));
+            lines.extend(gateway("gw6"));
+        }
+        None => {}
+    }
+    lines
 }
 
 fn netmask(prefix: u32) -> Ipv4Addr {

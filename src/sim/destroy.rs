@@ -74,7 +74,7 @@ impl Job {
             3 => {
                 if !self.volumes.is_empty() {
                     let volid = self.volumes.remove(0);
-                    self.free(world, place, &volid);
+                    free(world, place, &volid);
                 }
                 self.next_volume(world, place)
             }
@@ -111,29 +111,13 @@ impl Job {
         Ok(())
     }
 
-    fn next_volume(&mut self, world: &mut World, place: &Place) -> Step {
-        match self.volumes.first() {
-            Some(volid) => {
-                let storage = volid.split_once(':').map_or("", |(storage, _)| storage);
-                Step::Lock(world.storage_lock(&place.host, storage), Mode::Exclusive, 10_000)
-            }
-            None => {
-                self.phase = 4;
-                Step::Sleep(world.timing.allocate)
-            }
-        }
-    }
-
-    fn free(&self, world: &mut World, place: &Place, volid: &str) {
+    fn next_volume(&mut self, world: &World, place: &Place) -> Step {
+        let Some(volid) = self.volumes.first() else {
+            self.phase = 4;
+            return Step::Sleep(world.timing.allocate);
+        };
         let storage = volid.split_once(':').map_or("", |(storage, _)| storage);
-        match world.storage_on(&place.host, storage).map(|_| ()) {
-            Ok(()) => {
-                world.free_volume(&place.host, volid);
-            }
-            Err(text) => world.warn(place.task, &format!("Could not remove disk '{volid}', check manually: {text}")),
-        }
-        let lock = world.storage_lock(&place.host, storage);
-        world.flocks.release(&lock, place.worker);
+        Step::Lock(world.storage_lock(&place.host, storage), Mode::Exclusive, 10_000)
     }
 
     fn remove(&self, world: &mut World, place: &Place) {
@@ -148,6 +132,19 @@ impl Job {
         }
         world.vms.remove(&id);
     }
+}
+
+/// Frees a volume, or warns that it stays.
+fn free(world: &mut World, place: &Place, volid: &str) {
+    let storage = volid.split_once(':').map_or("", |(storage, _)| storage);
+    match world.storage_on(&place.host, storage).map(|_| ()) {
+        Ok(()) => {
+            world.free_volume(&place.host, volid);
+        }
+        Err(text) => world.warn(place.task, &format!("Could not remove disk '{volid}', check manually: {text}")),
+    }
+    let lock = world.storage_lock(&place.host, storage);
+    world.flocks.release(&lock, place.worker);
 }
 
 fn owned_volumes(world: &World, host: &str, id: u32, config: &Config) -> Vec<String> {

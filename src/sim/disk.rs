@@ -74,12 +74,13 @@ impl World {
         if !self.storages.contains_key(storage) {
             return Err(Failure::new(format!("storage '{storage}' does not exist")));
         }
-        let content = match name.split_once('/') {
-            Some((content @ ("import" | "iso" | "vztmpl" | "snippets"), _)) => content,
+        let kind = match name.split_once('/') {
+            Some((kind @ ("import" | "iso" | "vztmpl" | "snippets"), _)) => kind,
             _ => "images",
         };
-        match content {
-            "import" if !self.release.imports_disk_images() && !name.ends_with(".ova") => {
+        let appliance = name.rsplit('.').next() == Some("ova");
+        match kind {
+            "import" if !self.release.imports_disk_images() && !appliance => {
                 Err(Failure::parameter("import-from", format!("unable to parse volume filename '{name}'")))
             }
             "import" => self.require_any(
@@ -176,14 +177,12 @@ impl World {
     }
 
     fn import_size(&self, host: &str, from: &str) -> Result<(u64, u64), String> {
-        match self.volume(host, from) {
-            Some(volume) => Ok((volume.size, volume.used)),
-            None => {
-                let (storage, name) = from.split_once(':').unwrap_or((from, ""));
-                let path = self.storages.get(storage).map(|storage| storage.file_path(name)).unwrap_or_default();
-                Err(format!("failed to stat '{path}'"))
-            }
+        if let Some(volume) = self.volume(host, from) {
+            return Ok((volume.size, volume.used));
         }
+        let (storage, name) = from.split_once(':').unwrap_or((from, ""));
+        let path = self.storages.get(storage).map(|storage| storage.file_path(name)).unwrap_or_default();
+        Err(format!("failed to stat '{path}'"))
     }
 
     pub(crate) fn log_made(&mut self, task: Option<u64>, made: &Made) {

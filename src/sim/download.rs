@@ -35,16 +35,16 @@ enum Source {
 
 /// Checks storage, content and file name; tells the name of the volume.
 fn volume_name(world: &World, context: &Context, wrong: &str) -> Result<String, Failure> {
-    let (storage, content) = (context.text("storage"), context.text("content"));
+    let (storage, kind) = (context.text("storage"), context.text("content"));
     let found = world.storage_on(&context.host, storage)?;
     if found.kind != Kind::Dir {
-        let kind = found.kind.name();
-        return Err(Failure::new(format!("can't upload to storage type '{kind}', not a file based storage!")));
+        let plugin = found.kind.name();
+        return Err(Failure::new(format!("can't upload to storage type '{plugin}', not a file based storage!")));
     }
     let file = context.text("filename").rsplit(['/', '\\']).next().unwrap_or_default();
     let file: String =
         file.chars().map(|c| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '_' }).collect();
-    let extensions: &[&str] = match content {
+    let extensions: &[&str] = match kind {
         "iso" => &[".iso", ".img"],
         "vztmpl" => &[".tar.gz", ".tar.xz", ".tar.zst"],
         _ if !world.release.imports_disk_images() => &[".ova"],
@@ -54,10 +54,10 @@ fn volume_name(world: &World, context: &Context, wrong: &str) -> Result<String, 
     if !extensions.iter().any(|extension| good(&extension)) {
         return Err(Failure::parameter("filename", wrong));
     }
-    if !found.content.contains(content) {
-        return Err(Failure::new(format!("storage '{storage}' is not configured for content-type '{content}'")));
+    if !found.content.contains(kind) {
+        return Err(Failure::new(format!("storage '{storage}' is not configured for content-type '{kind}'")));
     }
-    Ok(format!("{content}/{file}"))
+    Ok(format!("{kind}/{file}"))
 }
 
 pub(crate) fn download(world: &mut World, context: &Context) -> Handled {
@@ -258,7 +258,7 @@ pub(crate) fn remove(world: &mut World, context: &Context, volid: String, owner:
     if context.get("delay").is_some() {
         let now = world.now;
         world.run_until(now + world.timing.fork + world.timing.allocate);
-        return Outcome::null();
+        return Ok(Outcome::null());
     }
     Ok(json!(upid).into())
 }

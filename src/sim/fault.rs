@@ -66,14 +66,21 @@ pub enum WorldFault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sabotage {
     percent: u8,
-    /// The error text; without one the worker is killed.
-    text: Option<String>,
+    pub(crate) end: End,
     /// Whether the worker sleeps up to the point where it happens.
-    armed: bool,
+    pub(crate) armed: bool,
+}
+
+/// How a worker ends that was sabotaged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum End {
+    Error(String),
+    Killed,
 }
 
 impl World {
-    /// Lets something go wrong.
+    /// Lets something go wrong, at the moment that the world has reached.
     pub fn inject(&mut self, fault: WorldFault) {
         match fault {
             WorldFault::TaskFails { .. } | WorldFault::TaskKilled { .. } => self.faults.push(fault),
@@ -157,16 +164,12 @@ impl World {
             _ => false,
         })?;
         match self.faults.remove(index) {
-            WorldFault::TaskFails { percent, text, .. } => Some(Sabotage { percent, text: Some(text), armed: false }),
-            WorldFault::TaskKilled { percent, .. } => Some(Sabotage { percent, text: None, armed: false }),
+            WorldFault::TaskFails { percent, text, .. } => {
+                Some(Sabotage { percent, end: End::Error(text), armed: false })
+            }
+            WorldFault::TaskKilled { percent, .. } => Some(Sabotage { percent, end: End::Killed, armed: false }),
             _ => None,
         }
-    }
-
-    /// What happens to the worker right now: an error text, or nothing but its end.
-    pub(crate) fn sabotage(&self, worker: &mut Worker, _: &Place) -> Option<Option<String>> {
-        let armed = worker.sabotage.as_ref().is_some_and(|sabotage| sabotage.armed);
-        if armed { worker.sabotage.take().map(|sabotage| sabotage.text) } else { None }
     }
 
     /// Shortens the sleep of a worker that is to fail in the middle of it.

@@ -1,6 +1,7 @@
 //! The value formats of the API: what each of them accepts and the words with which the server refuses.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::RangeInclusive;
 
 use super::access::is_privilege;
 use super::options::CPU_MODELS;
@@ -21,9 +22,8 @@ pub enum Format {
 impl Format {
     pub(crate) fn check(self, path: &str, text: &str) -> Result<(), String> {
         match self {
-            Self::One(value) => value.check(text),
             Self::Maybe(_) if text.is_empty() => Ok(()),
-            Self::Maybe(value) => value.check(text),
+            Self::One(value) | Self::Maybe(value) => value.check(text),
             Self::List(value) => split_list(text).try_for_each(|part| value.check(part)),
             Self::Properties(properties) => properties.check(path, text),
         }
@@ -129,7 +129,7 @@ impl Value {
                 .iter()
                 .any(|bus| text.strip_prefix(bus).is_some_and(is_digits)),
             Self::Bridge => !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c)),
-            Self::Cidr => is_cidr(text, 1..=32, 1..=128),
+            Self::Cidr => is_cidr::<Ipv4Addr>(text, 1..=32) || is_cidr::<Ipv6Addr>(text, 1..=128),
             Self::ConfigId => is_config_id(text),
             Self::Content => is_content(text),
             Self::CpuSet | Self::HotplugFeatures if text.is_empty() => false,
@@ -145,8 +145,8 @@ impl Value {
             Self::Group | Self::Role => is_plain_name(text),
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
             Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
-            Self::Ipv4Config => matches!(text, "dhcp" | "manual") || is_cidr(text, 8..=32, 1..=0),
-            Self::Ipv6Config => matches!(text, "auto" | "dhcp" | "manual") || is_cidr(text, 1..=0, 8..=128),
+            Self::Ipv4Config => matches!(text, "dhcp" | "manual") || is_cidr::<Ipv4Addr>(text, 8..=32),
+            Self::Ipv6Config => matches!(text, "auto" | "dhcp" | "manual") || is_cidr::<Ipv6Addr>(text, 8..=128),
             Self::Mac => is_unicast_mac(text),
             Self::Node => is_node(text),
             Self::PhysBits => text == "host" || text.parse::<u32>().is_ok_and(|bits| (8..=64).contains(&bits)),
@@ -212,18 +212,11 @@ fn is_ip(text: &str) -> bool {
     text.parse::<std::net::IpAddr>().is_ok()
 }
 
-fn is_cidr(text: &str, v4: std::ops::RangeInclusive<u8>, v6: std::ops::RangeInclusive<u8>) -> bool {
-    let Some((address, prefix)) = text.split_once('/') else {
+fn is_cidr<Address: std::str::FromStr>(text: &str, lengths: RangeInclusive<u8>) -> bool {
+    let Some((address, length)) = text.split_once('/').filter(|(_, length)| is_digits(length)) else {
         return false;
     };
-    if !is_digits(prefix) {
-        return false;
-    }
-    let prefix = prefix.parse::<u8>();
-    prefix.is_ok_and(|prefix| {
-        (v4.contains(&prefix) && address.parse::<Ipv4Addr>().is_ok())
-            || (v6.contains(&prefix) && address.parse::<Ipv6Addr>().is_ok())
-    })
+    length.parse().is_ok_and(|length| lengths.contains(&length)) && address.parse::<Address>().is_ok()
 }
 
 /// Labels of letters, digits and dashes; the dash neither first nor last.
@@ -348,7 +341,7 @@ pub(crate) fn parse_size(text: &str) -> Option<u64> {
 pub(crate) fn print_size(bytes: u64) -> String {
     let mut number = bytes;
     for unit in ["", "K", "M", "G"] {
-        if number == 0 || number % 1024 != 0 {
+        if number == 0 || !number.is_multiple_of(1024) {
             return format!("{number}{unit}");
         }
         number /= 1024;

@@ -187,6 +187,7 @@ impl Initial {
             faults: Vec::new(),
             uploads: BTreeMap::new(),
             cluster_fs_down: false,
+            changes_without_mark: Vec::new(),
         };
         self.build_storages(&mut world)?;
         self.build_access(&mut world)?;
@@ -285,9 +286,9 @@ impl Initial {
             let role = token.role.unwrap_or_else(|| "Administrator".to_owned());
             let both = [Some(user.to_owned()), token.privsep.then(|| id.clone())];
             for who in both.into_iter().flatten() {
-                let rule = Rule { path: "/".to_owned(), who, role: role.clone(), propagate: true };
-                if !world.access.rules.contains(&rule) {
-                    world.access.rules.push(rule);
+                let entry = Rule { path: "/".to_owned(), who, role: role.clone(), propagate: true };
+                if !world.access.rules.contains(&entry) {
+                    world.access.rules.push(entry);
                 }
             }
         }

@@ -20,6 +20,8 @@
 //! [`Reply::delay`]: the answer is found by letting a copy of the world run on until the lock is free, and the change
 //! itself is queued in the real one for that same moment.
 
+#![expect(clippy::unnecessary_wraps, reason = "all handlers have one signature, whether they can fail or not")]
+
 pub mod access;
 mod access_api;
 mod agent;

@@ -4,14 +4,14 @@ use super::property::Parsed;
 /// A network card in the form in which Proxmox stores it: the model with the MAC, then the options by name.
 pub(crate) fn print(card: &Parsed) -> String {
     let model = card.get("model").map_or("", String::as_str);
-    let mut text = match card.get("macaddr") {
+    let first = match card.get("macaddr") {
         Some(mac) => format!("{model}={mac}"),
         None => model.to_owned(),
     };
-    for (key, value) in card.iter().filter(|(key, _)| !matches!(key.as_str(), "model" | "macaddr")) {
-        text.push_str(&format!(",{key}={value}"));
-    }
-    text
+    let options = card.iter().filter(|(key, _)| !matches!(key.as_str(), "model" | "macaddr"));
+    let parts: Vec<String> =
+        std::iter::once(first).chain(options.map(|(key, value)| format!("{key}={value}"))).collect();
+    parts.join(",")
 }
 
 /// The cards of a configuration in the order of their numbers.

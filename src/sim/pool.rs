@@ -66,7 +66,7 @@ pub(crate) fn create(world: &mut World, context: &Context) -> Handled {
     }
     let pool = Pool { comment: context.get("comment").map(str::to_owned), ..Pool::default() };
     world.access.pools.insert(name.to_owned(), pool);
-    Outcome::null()
+    Ok(Outcome::null())
 }
 
 pub(crate) fn update(world: &mut World, context: &Context) -> Handled {
@@ -112,7 +112,7 @@ pub(crate) fn update(world: &mut World, context: &Context) -> Handled {
     if let (Some(comment), Some(pool)) = (context.get("comment"), world.access.pools.get_mut(name)) {
         pool.comment = Some(comment.to_owned());
     }
-    Outcome::null()
+    Ok(Outcome::null())
 }
 
 pub(crate) fn delete(world: &mut World, context: &Context) -> Handled {
@@ -131,5 +131,5 @@ pub(crate) fn delete(world: &mut World, context: &Context) -> Handled {
     world.access.pools.remove(name);
     let path = format!("/pool/{name}");
     world.access.rules.retain(|rule| rule.path != path);
-    Outcome::null()
+    Ok(Outcome::null())
 }

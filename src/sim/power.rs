@@ -175,11 +175,11 @@ impl Job {
 
     /// The task is done when the request is written; the manager acts at its next round.
     fn ask_ha_manager(&mut self, world: &mut World, place: &Place) -> Step {
-        let (word, kind, action) = match self.action {
+        let (verb, kind, action) = match self.action {
             Action::HaStart => ("start", "qmstart", Action::Start),
             _ => ("stop", "qmstop", Action::Stop),
         };
-        world.log(place.task, format!("Requesting HA {word} for VM {}", self.id));
+        world.log(place.task, format!("Requesting HA {verb} for VM {}", self.id));
         let task = world.new_task(&place.host, kind, &self.id.to_string(), "root@pam");
         let job = AnyJob::Power(Self::new(self.id, action));
         world.spawn(&place.host, Some(task), "root@pam", job, 5000);
@@ -250,31 +250,13 @@ impl Job {
                 volume.used = volume.used.max(462_848);
             });
         }
-        self.warn(world, place, &config);
+        warn(world, place, &config);
         check_hardware(world, host, &config)?;
         if memory(&config) << 20 > world.hosts.get(host).map_or(u64::MAX, |host| host.memory) {
             world.log(place.task, "kvm: cannot set up guest memory 'pc.ram': Cannot allocate memory");
             self.fatal = Some("start failed: QEMU exited with code 1".to_owned());
         }
         Ok(())
-    }
-
-    fn warn(&self, world: &mut World, place: &Place, config: &Config) {
-        let single = config.get("scsihw").is_some_and(|controller| controller == "virtio-scsi-single");
-        for (key, drive) in drive::all(config) {
-            let useless = key.starts_with("scsi") && !single && drive.get("iothread").is_some_and(|value| value == "1");
-            if useless {
-                let text = "iothread is only valid with virtio disk or virtio-scsi-single controller, ignoring";
-                world.warn(place.task, text);
-            }
-            let keys = drive.get("pre-enrolled-keys").is_some_and(|value| value == "1");
-            if key == "efidisk0" && keys && drive.get("ms-cert").is_none_or(|cert| cert != "2023k") {
-                world.warn(place.task, "EFI disk without 'ms-cert=2023k' option, suggesting that the Microsoft UEFI 2023 certificate is not enrolled yet.");
-            }
-        }
-        if config.get("bios").is_some_and(|bios| bios == "ovmf") && !config.contains_key("efidisk0") {
-            world.warn(place.task, "no efidisk configured! Using temporary efivars disk.");
-        }
     }
 
     fn step_stop(&mut self, world: &mut World, place: &Place) -> Step {
@@ -357,6 +339,25 @@ impl Job {
     }
 }
 
+/// What makes a start succeed with warnings.
+fn warn(world: &mut World, place: &Place, config: &Config) {
+    let single = config.get("scsihw").is_some_and(|controller| controller == "virtio-scsi-single");
+    for (key, drive) in drive::all(config) {
+        let useless = key.starts_with("scsi") && !single && drive.get("iothread").is_some_and(|value| value == "1");
+        if useless {
+            let text = "iothread is only valid with virtio disk or virtio-scsi-single controller, ignoring";
+            world.warn(place.task, text);
+        }
+        let keys = drive.get("pre-enrolled-keys").is_some_and(|value| value == "1");
+        if key == "efidisk0" && keys && drive.get("ms-cert").is_none_or(|cert| cert != "2023k") {
+            world.warn(place.task, "EFI disk without 'ms-cert=2023k' option, suggesting that the Microsoft UEFI 2023 certificate is not enrolled yet.");
+        }
+    }
+    if config.get("bios").is_some_and(|bios| bios == "ovmf") && !config.contains_key("efidisk0") {
+        world.warn(place.task, "no efidisk configured! Using temporary efivars disk.");
+    }
+}
+
 fn check_snippets(world: &World, host: &str, config: &Config) -> Result<(), String> {
     let custom = config.get("cicustom").and_then(|custom| CICUSTOM.parse(custom).ok()).unwrap_or_default();
     for volid in custom.values() {
@@ -421,8 +422,8 @@ pub(crate) struct Cleanup {
 }
 
 impl Cleanup {
-    pub(crate) fn step(&mut self, world: &mut World, place: &Place, event: Event) -> Step {
-        if event != Event::Go {
+    pub(crate) fn step(&mut self, world: &World, place: &Place, event: &Event) -> Step {
+        if *event != Event::Go {
             return Step::Done(Ok(()));
         }
         self.phase += 1;

@@ -68,8 +68,8 @@ impl Properties {
         if errors.is_empty() {
             return Ok(());
         }
-        let lines: String = errors.into_iter().map(|(key, text)| format!("{key}: {text}\n")).collect();
-        Err(format!("format error\n{lines}"))
+        let lines = errors.into_iter().map(|(key, text)| format!("{key}: {text}\n"));
+        Err(std::iter::once("format error\n".to_owned()).chain(lines).collect::<Vec<_>>().concat())
     }
 
     /// The canonical form: the default key first, then the required ones, then the rest by name.
@@ -103,7 +103,6 @@ pub(crate) fn parse_boolean(text: &str) -> Option<&'static str> {
 mod tests {
     use super::super::net;
     use super::super::options::{IPCONFIG, NET, SCSI};
-    use super::*;
 
     #[test]
     fn cards_are_printed_in_their_canonical_form() {

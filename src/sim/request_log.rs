@@ -16,18 +16,26 @@ pub struct Logged {
     pub request: Request,
 }
 
-/// All requests in the order of their arrival.
+/// The requests in the order of their arrival.
 #[derive(Clone, Debug, Default)]
 pub struct RequestLog {
     requests: Vec<Logged>,
+    forgotten: usize,
     in_flight: usize,
     most_in_flight: usize,
 }
 
+/// More than any run of ours sends. A simulator that serves for weeks forgets the oldest requests, except that they were.
+const LONGEST: usize = 200_000;
+
 impl RequestLog {
     /// Notes a request and gives it its number.
     pub(super) fn note(&mut self, at: Duration, request: &Request) -> u64 {
-        let number = self.requests.len() as u64 + 1;
+        if self.requests.len() >= LONGEST {
+            self.forgotten += LONGEST / 2;
+            self.requests.drain(..LONGEST / 2);
+        }
+        let number = self.total() as u64 + 1;
         self.requests.push(Logged { number, at, request: request.clone() });
         self.in_flight += 1;
         self.most_in_flight = self.most_in_flight.max(self.in_flight);
@@ -39,12 +47,13 @@ impl RequestLog {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
+    /// The requests that are not forgotten.
     pub fn requests(&self) -> &[Logged] {
         &self.requests
     }
 
     pub fn total(&self) -> usize {
-        self.requests.len()
+        self.forgotten + self.requests.len()
     }
 
     /// How many requests had this method and a path like this one (`*` for a segment, a last `**` for the rest).
@@ -86,5 +95,15 @@ mod tests {
         assert_eq!(log.count(Method::Get, "/nodes/*/tasks"), 2);
         assert_eq!(log.counts().get("POST /nodes/a/tasks"), Some(&1));
         assert_eq!(log.most_in_flight(), 3);
+    }
+
+    #[test]
+    fn a_long_log_forgets_its_beginning_and_keeps_counting() {
+        let request = Request { method: Method::Get, path: "/version".to_owned(), params: Vec::new() };
+        let mut log = RequestLog::default();
+        for expected in 1..=LONGEST as u64 + 5 {
+            assert_eq!(log.note(Duration::ZERO, &request), expected);
+        }
+        assert_eq!((log.total(), log.requests().len()), (LONGEST + 5, LONGEST / 2 + 5));
     }
 }

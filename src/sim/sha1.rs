@@ -14,7 +14,7 @@ pub(crate) fn hex(text: &str) -> String {
     for block in message.chunks_exact(64) {
         mix(&mut state, block);
     }
-    state.iter().map(|word| format!("{word:08x}")).collect()
+    state.map(|word| format!("{word:08x}")).concat()
 }
 
 fn mix(state: &mut [u32; 5], block: &[u8]) {

@@ -40,17 +40,21 @@ pub struct Simulation {
 impl Simulation {
     /// Takes the port; clients can connect from here on.
     pub async fn start(file: WorldFile, options: Options) -> Result<Self, BindError> {
-        let WorldFile { world, faults, certificate } = file;
+        let WorldFile { mut world, faults, certificate } = file;
+        let certificate = match certificate {
+            Some(certificate) => certificate,
+            None => Certificate::generate()?,
+        };
+        // `GET /nodes` tells the fingerprint of each host; the one that answers is who it says it is.
+        if let Some(host) = world.hosts.get_mut(&world.entry) {
+            host.fingerprint = certificate.fingerprint().to_string();
+        }
         let token = world.authorization().and_then(|header| header.parse().ok());
         let clock = Clock::starting_at(world.now());
         let simulator = Simulator::with(world, clock, options.waits);
         for fault in faults {
             simulator.inject(fault);
         }
-        let certificate = match certificate {
-            Some(certificate) => certificate,
-            None => Certificate::generate()?,
-        };
         let server = Server::bind(options.listen, &certificate, simulator.clone(), options.manners).await?;
         Ok(Self { server, simulator, certificate, token })
     }

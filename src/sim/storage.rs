@@ -121,7 +121,7 @@ impl Storage {
                 rest.split('.').next()?.parse().ok()
             })
             .collect();
-        (0..).find(|number| !taken.contains(number)).unwrap_or(0)
+        (0..u32::MAX).find(|number| !taken.contains(number)).unwrap_or(0)
     }
 
     /// Where the volume is for a program on the host.

@@ -177,12 +177,12 @@ pub(crate) fn query_url(world: &mut World, context: &Context) -> Handled {
 
 fn config_row(world: &World, id: &str, storage: &Storage) -> Value {
     let content: Vec<&str> = storage.content.iter().map(String::as_str).collect();
-    let text: String = world.storages.iter().map(|(id, storage)| format!("{id} {:?}\n", storage.content)).collect();
+    let all: Vec<String> = world.storages.iter().map(|(id, storage)| format!("{id} {:?}", storage.content)).collect();
     let mut row = json!({
         "storage": id,
         "type": storage.kind.name(),
         "content": content.join(","),
-        "digest": sha1::hex(&text),
+        "digest": sha1::hex(&all.join("\n")),
     });
     if let Some(row) = row.as_object_mut() {
         match storage.kind {

@@ -68,7 +68,7 @@ pub(crate) fn status(world: &mut World, context: &Context) -> Handled {
 pub(crate) fn log(world: &mut World, context: &Context) -> Handled {
     let Some((_, task)) = find(world, context, "Sys.Audit")? else {
         let line = json!({ "n": 1, "t": "unable to open file - No such file or directory" });
-        return Outcome::list(vec![line], 1);
+        return Ok(Outcome::list(vec![line], 1));
     };
     let lines = task.lines(world.now);
     let start: usize = context.number("start").unwrap_or(0);
@@ -82,9 +82,9 @@ pub(crate) fn log(world: &mut World, context: &Context) -> Handled {
         .map(|(index, text)| json!({ "n": index + 1, "t": text }))
         .collect();
     if lines.is_empty() {
-        return Outcome::list(vec![json!({ "n": 1, "t": "no content" })], 0);
+        return Ok(Outcome::list(vec![json!({ "n": 1, "t": "no content" })], 0));
     }
-    Outcome::list(rows, lines.len())
+    Ok(Outcome::list(rows, lines.len()))
 }
 
 pub(crate) fn index(_: &mut World, _: &Context) -> Handled {
@@ -96,12 +96,12 @@ pub(crate) fn stop(world: &mut World, context: &Context) -> Handled {
         return Err(Failure::parameter("upid", "no such task"));
     };
     if task.exit.is_some() {
-        return Outcome::null();
+        return Ok(Outcome::null());
     }
     let worker = task.worker;
     world.resume(worker, Some(Event::Interrupted));
     // The server looks once a second whether the process is gone.
-    Ok(Outcome { delay: 1000, ..Outcome::null()? })
+    Ok(Outcome { delay: 1000, ..Outcome::null() })
 }
 
 fn list_row(task: &Task) -> Map<String, Value> {
@@ -113,20 +113,17 @@ fn list_row(task: &Task) -> Map<String, Value> {
     row.insert("starttime".to_owned(), json!(task.started));
     row.insert("type".to_owned(), json!(task.kind));
     row.insert("id".to_owned(), json!(task.about));
-    match &task.exit {
-        Some(exit) => {
-            let (user, token) = task.owner();
-            row.insert("user".to_owned(), json!(user));
-            row.extend(token.map(|token| ("tokenid".to_owned(), json!(token))));
-            row.insert("endtime".to_owned(), json!(task.ended));
-            row.insert("status".to_owned(), json!(exit));
-        }
-        None => {
-            row.insert("user".to_owned(), json!(task.user));
-            row.insert("status".to_owned(), json!("RUNNING"));
-            row.insert("saved".to_owned(), json!("0"));
-        }
-    }
+    let Some(exit) = &task.exit else {
+        row.insert("user".to_owned(), json!(task.user));
+        row.insert("status".to_owned(), json!("RUNNING"));
+        row.insert("saved".to_owned(), json!("0"));
+        return row;
+    };
+    let (user, token) = task.owner();
+    row.insert("user".to_owned(), json!(user));
+    row.extend(token.map(|token| ("tokenid".to_owned(), json!(token))));
+    row.insert("endtime".to_owned(), json!(task.ended));
+    row.insert("status".to_owned(), json!(exit));
     row
 }
 
@@ -164,7 +161,7 @@ pub(crate) fn list(world: &mut World, context: &Context) -> Handled {
     };
     // Running ones first, then the newest.
     let mut found: Vec<(u64, &Task)> = world.tasks.all.iter().map(|(number, task)| (*number, task)).collect();
-    found.retain(|(_, task)| fits(&task));
+    found.retain(|(_, task)| fits(task));
     found.sort_by_key(|(number, task)| (task.exit.is_some(), std::cmp::Reverse((task.ended, *number))));
     let total = found.len();
     let start = context.number("start").unwrap_or(0);
@@ -175,7 +172,7 @@ pub(crate) fn list(world: &mut World, context: &Context) -> Handled {
     if rows.is_empty() && total == 0 {
         return Ok(Value::Array(rows).into());
     }
-    Outcome::list(rows, total)
+    Ok(Outcome::list(rows, total))
 }
 
 pub(crate) fn cluster_tasks(world: &mut World, context: &Context) -> Handled {

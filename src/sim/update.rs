@@ -17,7 +17,7 @@ use super::net;
 use super::options::{BOOT, NET, VM_OPTIONS};
 use super::param::Errors;
 use super::property::Parsed;
-use super::vm::{Config, memory};
+use super::vm::{Config, Vm, memory};
 use super::worker::{Event, Job as AnyJob, Place, Step, failed};
 use super::world::{Millis, World};
 
@@ -46,7 +46,6 @@ pub(crate) struct ConfigChange {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     id: u32,
-    user: String,
     host: String,
     change: Change,
     lock: LockName,
@@ -63,7 +62,6 @@ impl Job {
     pub(crate) fn queued(lock: LockName, wait: Millis, context: Context, change: Change) -> Self {
         Self {
             id: context.vmid(),
-            user: context.user,
             host: context.host,
             change,
             lock,
@@ -95,7 +93,7 @@ impl Job {
             }
             2 => {
                 let applied = match &self.change {
-                    Change::Config(change) => world.apply_change(&self.user, &self.host, self.id, change, place.task),
+                    Change::Config(change) => world.apply_change(&self.host, self.id, change, place.task),
                     Change::CloudInit => world.regenerate(&self.host, self.id).map(|()| 0),
                 };
                 match applied {
@@ -122,7 +120,7 @@ impl Job {
 pub(crate) fn update_now(world: &mut World, context: &Context) -> Handled {
     let change = world.prepare(context)?;
     let lock = World::vm_lock(&context.host, context.vmid());
-    world.change_locked(context, lock, LOCK_WAIT, Change::Config(Box::new(change)))
+    world.change_locked(context, &lock, LOCK_WAIT, &Change::Config(Box::new(change)))
 }
 
 /// `POST …/config`: the same in a task.
@@ -130,16 +128,16 @@ pub(crate) fn update_later(world: &mut World, context: &Context) -> Handled {
     let change = world.prepare(context)?;
     let id = context.vmid();
     let hidden = ["node", "vmid", "digest", "background_delay", "import-working-storage", "skiplock"];
-    let shown: String = context
+    let shown: Vec<String> = context
         .params
         .iter()
         .filter(|(key, _)| !hidden.contains(&key.as_str()))
-        .map(|(key, value)| format!(" -{key} {}", if key == "cipassword" { "<hidden>" } else { value }))
+        .map(|(key, value)| format!("-{key} {}", if key == "cipassword" { "<hidden>" } else { value }))
         .collect();
     let storages = allocated_storages(&change.set);
     let lock = World::vm_lock(&context.host, id);
     let job = Job {
-        line: Some(format!("update VM {id}:{shown}")),
+        line: Some(format!("update VM {id}: {}", shown.join(" "))),
         storages,
         ..Job::queued(lock, LOCK_WAIT, context.clone(), Change::Config(Box::new(change)))
     };
@@ -267,7 +265,7 @@ impl World {
     /// Whether the caller may touch each of the keys.
     fn check_keys(&self, context: &Context, id: u32, change: &ConfigChange) -> Result<(), Failure> {
         let path = format!("/vms/{id}");
-        let current = self.vms.get(&id).map(|vm| vm.planned()).unwrap_or_default();
+        let current = self.vms.get(&id).map(Vm::planned).unwrap_or_default();
         let deleted = change.delete.iter().map(|key| (key, None));
         let set = change.set.iter().map(|(key, value)| (key, Some(value.as_str())));
         for (key, value) in deleted.chain(set) {
@@ -335,9 +333,9 @@ impl World {
     }
 
     /// Carries out a change now, for a caller that waits.
-    pub(crate) fn change(&mut self, context: &Context, lock: &LockName, change: Change) -> Handled {
+    pub(crate) fn change(&mut self, context: &Context, lock: &LockName, change: &Change) -> Handled {
         let id = context.vmid();
-        let applied = match &change {
+        let applied = match change {
             Change::Config(change) => {
                 for storage in allocated_storages(&change.set) {
                     let lock = self.storage_lock(&context.host, &storage);
@@ -345,7 +343,7 @@ impl World {
                         return Err(Failure::new(lock.timeout()).after(10_000));
                     }
                 }
-                self.apply_change(&context.user, &context.host, id, change, None)
+                self.apply_change(&context.host, id, change, None)
             }
             Change::CloudInit => self.regenerate(&context.host, id).map(|()| 0),
         };
@@ -357,7 +355,7 @@ impl World {
         match applied {
             // The proxy gives up after half a minute, the change goes on.
             _ if time > 30_000 => Err(Failure::bare(596, "Connection timed out", 30_000)),
-            Ok(delay) => Ok(Outcome { delay, ..Outcome::null()? }),
+            Ok(delay) => Ok(Outcome { delay, ..Outcome::null() }),
             Err(failure) => Err(failure),
         }
     }
@@ -377,7 +375,6 @@ impl World {
     /// The heart of it, under the lock; tells how long it took beyond a moment.
     fn apply_change(
         &mut self,
-        user: &str,
         host: &str,
         id: u32,
         change: &ConfigChange,
@@ -521,7 +518,7 @@ impl World {
             self.apply_delete(host, id, &key, force);
         }
         for (key, value) in pending {
-            self.apply_set(host, id, &key, value);
+            self.apply_set(host, id, &key, &value);
         }
     }
 
@@ -542,14 +539,14 @@ impl World {
         }
     }
 
-    fn apply_set(&mut self, host: &str, id: u32, key: &str, value: String) {
+    fn apply_set(&mut self, host: &str, id: u32, key: &str, value: &str) {
         let Some(vm) = self.vms.get_mut(&id) else {
             return;
         };
-        let old = vm.config.insert(key.to_owned(), value.clone());
+        let old = vm.config.insert(key.to_owned(), value.to_owned());
         if let (Some(grammar), Some(old)) = (drive::grammar(key), old) {
             let file = |text: &str| grammar.parse(text).map(|drive| drive::file(&drive).to_owned()).unwrap_or_default();
-            if file(&old) != file(&value) {
+            if file(&old) != file(value) {
                 self.drop_drive(host, id, key, &old, false);
             }
         }
@@ -608,18 +605,16 @@ impl World {
             let old = self.vms.get(&id).and_then(|vm| vm.config.get(key)).cloned();
             let live = match (net::index(key), &old) {
                 _ if is_live(key) => true,
-                (Some(_), None) => network,
-                (Some(_), Some(old)) if !needs_replug(old, value) => network,
-                (Some(_), Some(_)) if network && !listens => {
+                (Some(_), Some(old)) if network && !listens && needs_replug(old, value) => {
                     problems.insert(key.clone(), busy(key));
                     false
                 }
-                (Some(_), Some(_)) => network,
+                (Some(_), _) => network,
                 (None, None) => is_pluggable(key) && disk,
                 (None, Some(old)) => changes_medium(key, old, value),
             };
             if live {
-                self.apply_set(host, id, key, value.clone());
+                self.apply_set(host, id, key, value);
                 if let Some(vm) = self.vms.get_mut(&id) {
                     vm.pending.remove(key);
                 }

@@ -123,34 +123,23 @@ impl Vm {
 
     /// The file as Proxmox writes it: the description as comments in front, then keys, then pending, then snapshots.
     fn text(&self) -> String {
-        let mut text = String::new();
-        let section = |text: &mut String, config: &Config| {
-            for line in config.get("description").into_iter().flat_map(|description| description.split('\n')) {
-                text.push_str(&format!("#{}\n", line.replace('%', "%25").replace(':', "%3A")));
-            }
-            for (key, value) in config.iter().filter(|(key, _)| *key != "description") {
-                text.push_str(&format!("{key}: {value}\n"));
-            }
-        };
-        section(&mut text, &self.config);
+        let mut lines = section(&self.config);
         if !self.pending.is_empty() || !self.pending_delete.is_empty() {
-            text.push_str("\n[PENDING]\n");
-            if !self.pending_delete.is_empty() {
-                let keys: Vec<String> = self
-                    .pending_delete
-                    .iter()
-                    .map(|(key, force)| if *force { format!("!{key}") } else { key.clone() })
-                    .collect();
-                text.push_str(&format!("delete: {}\n", keys.join(",")));
+            lines.extend([String::new(), "[PENDING]".to_owned()]);
+            let deleted =
+                self.pending_delete.iter().map(|(key, force)| if *force { format!("!{key}") } else { key.clone() });
+            let deleted: Vec<String> = deleted.collect();
+            if !deleted.is_empty() {
+                lines.push(format!("delete: {}", deleted.join(",")));
             }
-            section(&mut text, &self.pending);
+            lines.extend(section(&self.pending));
         }
         for (name, snapshot) in &self.snapshots {
-            text.push_str(&format!("\n[{name}]\n"));
-            section(&mut text, &snapshot.config);
-            text.push_str(&format!("snaptime: {}\n", snapshot.time));
+            lines.extend([String::new(), format!("[{name}]")]);
+            lines.extend(section(&snapshot.config));
+            lines.push(format!("snaptime: {}", snapshot.time));
         }
-        text
+        lines.join("\n") + "\n"
     }
 
     pub(crate) fn digest(&self) -> String {
@@ -175,6 +164,14 @@ impl Vm {
         config.extend(self.pending.clone());
         config
     }
+}
+
+/// The lines of one section of the file.
+fn section(config: &Config) -> Vec<String> {
+    let description = config.get("description").into_iter().flat_map(|description| description.split('\n'));
+    let comments = description.map(|line| format!("#{}", line.replace('%', "%25").replace(':', "%3A")));
+    let keys = config.iter().filter(|(key, _)| *key != "description").map(|(key, value)| format!("{key}: {value}"));
+    comments.chain(keys).collect()
 }
 
 /// One value as the API gives it: numbers for whole numbers and booleans, text for the rest.

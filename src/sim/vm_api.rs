@@ -120,7 +120,10 @@ pub(crate) fn feature(world: &mut World, context: &Context) -> Handled {
         .filter(|(_, drive)| !drive::is_cdrom(drive))
         .map(|(_, drive)| drive::file(&drive).to_owned())
         .collect();
-    let is_base = |volid: &String| file_name(volid).starts_with("base-");
+    let is_base = |volid: &String| {
+        let name = volid.split_once(':').map_or("", |(_, name)| name);
+        file_name(name).starts_with("base-")
+    };
     let snapshots = |volid: &String| {
         let storage = volid.split_once(':').and_then(|(storage, _)| world.storages.get(storage));
         let qcow2 = world.volume(&context.host, volid).is_some_and(|volume| volume.format == "qcow2");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::fault::Sabotage;
+use super::fault::{End, Sabotage};
 use super::flock::{LockName, Mode};
 use super::world::{Millis, TICK, World};
 use super::{clone, create, destroy, download, move_disk, power, resize, snapshot, template, update};
@@ -104,7 +104,7 @@ impl Job {
             Self::Download(job) => job.step(world, place, event),
             Self::Move(job) => job.step(world, place, event),
             Self::Power(job) => job.step(world, place, event),
-            Self::Cleanup(job) => job.step(world, place, event),
+            Self::Cleanup(job) => job.step(world, place, &event),
             Self::Resize(job) => job.step(world, place, event),
             Self::Snapshot(job) => job.step(world, place, event),
             Self::Template(job) => job.step(world, place, event),
@@ -191,10 +191,10 @@ impl World {
         self.unreported = true;
         let place = Place { worker: number, task: worker.task, host: worker.host.clone(), user: worker.user.clone() };
         loop {
-            if let Some(broken) = self.sabotage(&mut worker, &place) {
-                match broken {
-                    Some(text) => event = Event::Broken(text),
-                    None => return self.kill(&place),
+            if worker.sabotage.as_ref().is_some_and(|sabotage| sabotage.armed) {
+                match worker.sabotage.take().map(|sabotage| sabotage.end) {
+                    Some(End::Error(text)) => event = Event::Broken(text),
+                    _ => return self.kill(&place),
                 }
             }
             match worker.job.step(self, &place, event) {

@@ -58,6 +58,8 @@ pub struct World {
     pub(crate) uploads: BTreeMap<String, Upload>,
     /// Whether the cluster file system is gone, and with it every permission.
     pub(crate) cluster_fs_down: bool,
+    /// Calls that wanted to change a VM whose description has no mark of ours.
+    pub(crate) changes_without_mark: Vec<String>,
 }
 
 /// Which Proxmox VE this is.
@@ -223,6 +225,12 @@ impl World {
         })
     }
 
+    /// The calls that wanted to change a VM whose description does not name us, as `PUT /nodes/…`: for tests, which
+    /// expect none. Cloning is no change of the source.
+    pub fn changes_without_mark(&self) -> &[String] {
+        &self.changes_without_mark
+    }
+
     /// The UPIDs of the tasks that are going on.
     pub fn running_tasks(&self) -> Vec<String> {
         self.tasks.all.values().filter(|task| task.exit.is_none()).map(super::task::Task::upid).collect()
@@ -250,6 +258,9 @@ impl World {
     }
 }
 
+/// The end of time, far from where sums would overflow.
+const LATEST: Millis = Millis::MAX / 4;
+
 pub(crate) fn millis(time: Duration) -> Millis {
-    u64::try_from(time.as_millis()).unwrap_or(Millis::MAX)
+    u64::try_from(time.as_millis()).unwrap_or(LATEST).min(LATEST)
 }

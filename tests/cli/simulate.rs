@@ -11,6 +11,14 @@ struct Running {
     introduction: Value,
 }
 
+/// A test that fails leaves nothing behind.
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
 impl Running {
     fn start(workdir: &Workdir, args: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_pvetalos"))
@@ -72,6 +80,22 @@ fn it_says_how_to_reach_it_and_ends_with_ctrl_c() {
     let endpoint = running.introduction["endpoint"].as_str().expect("an endpoint");
     let address = endpoint.strip_prefix("https://").expect("TLS");
     assert!(std::net::TcpStream::connect(address).is_ok());
+    assert_eq!(running.interrupt(), Some(0));
+}
+
+/// What the README promises: the sample as it is, against the simulator as it is.
+#[test]
+fn the_built_in_world_is_ready_for_the_sample() {
+    let running = Running::start(&Workdir::new(), &[]);
+    let said = |key: &str| running.introduction[key].as_str().expect("a text").to_owned();
+    let workdir = Workdir::with_nodes(include_str!("../../nodes.sample.yaml"))
+        .file("pvetalos.yaml", format!("proxmox: {{fingerprint: \"{}\"}}", said("fingerprint")))
+        .env("PROXMOX_ENDPOINT", &said("endpoint"))
+        .env("PROXMOX_TOKEN_ID", &said("token_id"))
+        .env("PROXMOX_TOKEN_SECRET", &said("token_secret"));
+    let run = workdir.run(["doctor"]);
+    assert_eq!(run.exit, 0, "{run}");
+    assert!(run.stdout.contains("template 1.12.0 ce4c9805 is there on pve"), "{run}");
     assert_eq!(running.interrupt(), Some(0));
 }
 

@@ -4,6 +4,8 @@
 //! between them without a recording (an operator edited a file, a worker was killed), [`compare`] says when two answers
 //! are the same, and [`exceptions`] lists what cannot be the same, each with its reason.
 
+#![expect(clippy::unwrap_used, reason = "a test ends where its assumptions do")]
+
 mod compare;
 mod exceptions;
 mod recording;

@@ -51,13 +51,12 @@ impl Recording {
         let (path, query) = self.path.split_once('?').unwrap_or((&self.path, ""));
         let mut params = decode(query);
         match (self.content_type.as_deref(), &self.body) {
-            (_, None) => {}
             (None, Some(body)) => params.extend(decode(body)),
             (Some("application/json"), Some(body)) => {
                 let object: BTreeMap<String, Value> = serde_json::from_str(body).unwrap();
                 params.extend(object.into_iter().map(|(key, value)| (key, scalar(&value))));
             }
-            (Some(_), Some(_)) => {}
+            (_, None) | (Some(_), Some(_)) => {}
         }
         for (_, value) in &mut params {
             *value = words.translate(value);
@@ -139,16 +138,8 @@ pub(crate) fn percent_decode(text: &str) -> String {
             .flatten()
             .and_then(|pair| std::str::from_utf8(pair).ok())
             .and_then(|pair| u8::from_str_radix(pair, 16).ok());
-        match escape {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
+        bytes.push(escape.unwrap_or(*first));
+        rest = if escape.is_some() { &tail[2..] } else { tail };
     }
     String::from_utf8(bytes).unwrap()
 }

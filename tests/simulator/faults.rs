@@ -101,7 +101,7 @@ async fn a_delayed_answer_comes_late_and_in_full() {
 async fn work_is_done_even_if_the_client_does_not_wait_for_the_answer() {
     let served = Served::start().await;
     let wanted = cores(&served).await + 1;
-    served.simulator.inject(Fault::delay(Duration::from_secs(600)).of(Method::Put, CONFIG));
+    served.simulator.inject(Fault::delay(Duration::from_mins(10)).of(Method::Put, CONFIG));
     let mut connection = served.connect().await;
     let body = format!("cores={wanted}");
     let head = connection.head("PUT", CONFIG, &format!("Content-Length: {}\r\n", body.len()));

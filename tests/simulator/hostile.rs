@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use pvetalos::proxmox::{Method, Request, Transport};
-use pvetalos::sim::{InProcess, Manners, Simulator, Waits};
+use pvetalos::sim::{Manners, Waits};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::harness::{Served, world};
+use crate::harness::Served;
 
 #[tokio::test]
 async fn garbage_instead_of_tls_or_http_is_survived() {
@@ -26,7 +25,7 @@ async fn garbage_instead_of_tls_or_http_is_survived() {
 #[tokio::test]
 async fn requests_that_break_the_rules_are_survived() {
     let served = Served::start().await;
-    let many_headers: String = (0..200).map(|number| format!("X-{number}: y\r\n")).collect();
+    let many_headers = "X: y\r\n".repeat(200);
     let long_header = format!("X: {}\r\n", "y".repeat(1_000_000));
     for request in [
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
@@ -100,171 +99,4 @@ async fn a_client_that_leaves_early_harms_nobody() {
         connection.send(&connection.head("GET", "/version", "")).await;
     }
     served.assert_alive().await;
-}
-
-/// Requests that nobody would send, to every path there is, with every parameter there is: drawn by a seed, so that what
-/// breaks can be broken again.
-#[tokio::test(start_paused = true)]
-async fn no_request_finds_a_bug_of_the_world() {
-    const PATHS: &[&str] = &[
-        "/version",
-        "/access/permissions",
-        "/access/roles",
-        "/cluster/resources",
-        "/cluster/nextid",
-        "/cluster/status",
-        "/cluster/tasks",
-        "/nodes",
-        "/nodes/pve1/status",
-        "/nodes/pve1/qemu",
-        "/nodes/pve1/qemu/9000/config",
-        "/nodes/pve1/qemu/9000/clone",
-        "/nodes/pve1/qemu/100/config",
-        "/nodes/pve1/qemu/100/resize",
-        "/nodes/pve1/qemu/100/pending",
-        "/nodes/pve1/qemu/100/status/current",
-        "/nodes/pve1/qemu/100/status/start",
-        "/nodes/pve1/qemu/100/status/stop",
-        "/nodes/pve1/qemu/100/status/shutdown",
-        "/nodes/pve1/qemu/100",
-        "/nodes/pve1/qemu/100/template",
-        "/nodes/pve1/qemu/100/cloudinit/dump",
-        "/nodes/pve1/qemu/100/move_disk",
-        "/nodes/pve1/storage",
-        "/nodes/pve1/storage/local/content",
-        "/nodes/pve1/storage/local/download-url",
-        "/nodes/pve1/storage/local/upload",
-        "/nodes/pve1/tasks",
-        "/nodes/pve1/tasks/UPID:x/log",
-        "/pools",
-        "/pools/talos",
-        "/access/acl",
-        "/access/users",
-        "/storage/local",
-        "/nodes/pve2/qemu/4001",
-        "/nodes/%2e%2e",
-        "/nodes/pve1/qemu/99999999999999999999/config",
-        "/nodes/pve1/qemu/-1/config",
-        "",
-    ];
-    const KEYS: &[&str] = &[
-        "vmid",
-        "newid",
-        "cores",
-        "memory",
-        "balloon",
-        "net0",
-        "scsi0",
-        "scsi1",
-        "efidisk0",
-        "tpmstate0",
-        "ide2",
-        "boot",
-        "tags",
-        "description",
-        "name",
-        "delete",
-        "revert",
-        "digest",
-        "disk",
-        "size",
-        "storage",
-        "full",
-        "target",
-        "pool",
-        "path",
-        "roles",
-        "users",
-        "tokens",
-        "privs",
-        "limit",
-        "start",
-        "since",
-        "content",
-        "url",
-        "filename",
-        "type",
-        "ipconfig0",
-        "sshkeys",
-        "agent",
-        "smbios1",
-        "unused0",
-        "force",
-        "timeout",
-        "format",
-        "cpu",
-        "startup",
-        "template",
-    ];
-    const VALUES: &[&str] = &[
-        "",
-        "0",
-        "1",
-        "-1",
-        "100",
-        "9000",
-        "131",
-        "99999999999999999999",
-        "1e9",
-        "+10G",
-        "10G",
-        "0",
-        "\u{0}",
-        "ü",
-        ",,,",
-        "=",
-        "local-lvm:1",
-        "local-lvm:999999999",
-        "local:0,import-from=local:import/x.raw",
-        "virtio,bridge=vmbr0",
-        "none,media=cdrom",
-        "order=scsi0;;",
-        "a;b,c d",
-        "/",
-        "..",
-        "scsi0",
-        "unused0",
-        "local-lvm:cloudinit",
-        "shared",
-        "scsi0,net0",
-        "1G",
-        "uuid=x",
-        "%",
-        "https://factory.talos.dev/x.raw",
-        "x.raw",
-        "import",
-        "18446744073709551615",
-        "version=v2.0",
-    ];
-    let admin = "PVEAPIToken=root@pam!admin=22222222-2222-4222-8222-222222222222".to_owned();
-    for seed in 0..40 {
-        let simulator = Simulator::new(world());
-        let client = InProcess::new(simulator.clone(), admin.clone());
-        let mut draw = Draw(seed);
-        for _ in 0..150 {
-            let method = *draw.one_of(&[Method::Get, Method::Post, Method::Put, Method::Delete]);
-            let path = (*draw.one_of(PATHS)).to_owned();
-            let params = (0..draw.below(5))
-                .map(|_| ((*draw.one_of(KEYS)).to_owned(), (*draw.one_of(VALUES)).to_owned()))
-                .collect();
-            let request = Request { method, path, params };
-            drop(client.send(&request).await);
-            tokio::time::advance(Duration::from_millis(draw.below(3000) as u64)).await;
-        }
-        assert!(!simulator.is_damaged(), "seed {seed}");
-    }
-}
-
-/// A linear congruential generator (Knuth's MMIX): all that drawing from a list takes.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).expect("31 bits") % end
-    }
-
-    fn one_of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        &choices[self.below(choices.len())]
-    }
 }

@@ -1,6 +1,7 @@
 //! The simulator from outside: over real sockets on loopback, and in process under paused time.
 
 mod both_ways;
+mod drawn;
 mod faults;
 mod harness;
 mod hostile;

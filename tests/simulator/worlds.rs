@@ -27,10 +27,10 @@ fn the_faults_in_the_comments_can_be_used() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/worlds/three-hosts.yaml");
     let text = std::fs::read_to_string(path).expect("the example");
     let comments = text.split_once("# faults:\n").expect("commented faults").1;
-    let faults: String = comments.lines().map(|line| format!("{}\n", line.trim_start_matches('#'))).collect();
+    let faults: Vec<&str> = comments.lines().map(|line| line.trim_start_matches('#')).collect();
     let folder = tempfile::tempdir().expect("a folder");
     let world = folder.path().join("world.yaml");
-    std::fs::write(&world, format!("faults:\n{faults}")).expect("a file");
+    std::fs::write(&world, format!("faults:\n{}\n", faults.join("\n"))).expect("a file");
     let file = WorldFile::from_json(read_document(&world).expect("YAML")).expect("a world");
     assert_eq!(file.faults.len(), 4);
     assert_eq!(file.faults[0], Fault::lose_answer().of(Method::Post, "/nodes/*/qemu/*/clone"));

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::malformed::Malformed;
 use super::spec::{Effect, Fault, Times};
 use crate::proxmox::request::Request;
+use crate::sim::WorldFault;
 use crate::sim::random::Random;
 
 /// Faults in the order in which they were injected. The first that fits a request strikes; the others keep waiting.
@@ -63,7 +64,11 @@ impl Fault {
 
 fn draw(random: &mut Random) -> Effect {
     let answer = |status, text: &str, carried_out| Effect::Answer { status, text: text.to_owned(), carried_out };
-    match below(random, 12) {
+    let task_fails = |kind: &str, percent, text: &str| {
+        let (kind, text) = (kind.to_owned(), text.to_owned());
+        Effect::InWorld(WorldFault::TaskFails { kind, percent, text })
+    };
+    match below(random, 15) {
         0 | 1 => Effect::LoseAnswer,
         2 | 3 => Effect::NeverArrives,
         4 => Effect::Reset { carried_out: below(random, 2) == 0 },
@@ -73,12 +78,19 @@ fn draw(random: &mut Random) -> Effect {
         8 => answer(599, "Too many redirections", below(random, 2) == 0),
         9 => answer(500, "got no worker upid - start worker failed", false),
         10 => answer(500, "can't lock file '/var/lock/pve-manager/pve-storage-local' - got timeout", false),
+        11 => task_fails("qmclone", percent(random), "clone failed: copy failed: Input/output error"),
+        12 => task_fails("qmstart", percent(random), "start failed: QEMU exited with code 1"),
+        13 => Effect::InWorld(WorldFault::StaleResources { seconds: below(random, 120) }),
         _ => Effect::Malformed(match below(random, 3) {
             0 => Malformed::Truncated,
             1 => Malformed::Html,
             _ => Malformed::WrongType,
         }),
     }
+}
+
+fn percent(random: &mut Random) -> u8 {
+    u8::try_from(below(random, 100)).unwrap_or(0)
 }
 
 /// A number below `end`; 0 when `end` is 0.
