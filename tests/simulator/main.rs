@@ -8,5 +8,6 @@ mod hostile;
 mod in_process;
 mod manners;
 mod our_client;
+mod recordings;
 mod uploads;
 mod worlds;
