@@ -1,5 +1,3 @@
-use std::io;
-
 use super::args::GlobalArgs;
 use crate::config::{Connection, Explain, Inputs, Loaded, load};
 use crate::model::Cluster;
@@ -22,17 +20,15 @@ pub(super) struct Reached {
 }
 
 /// Loads the files and prepares a client; none when the input is wrong, which is then shown.
-pub(super) fn reach(args: &ConnectionArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Option<Reached>> {
+pub(super) fn reach(args: &ConnectionArgs, global: &GlobalArgs, ui: &mut Ui) -> Option<Reached> {
     let Loaded { cluster, problems, .. } = load(Inputs::from_environment(&global.locations()), Explain::No);
-    ui.show_problems(&problems)?;
-    let Some(cluster) = cluster else {
-        return Ok(None);
-    };
+    ui.show_problems(&problems);
+    let cluster = cluster?;
     let connection = match Connection::of(&cluster) {
         Ok(connection) => connection,
         Err(problems) => {
-            ui.show_problems(&problems)?;
-            return Ok(None);
+            ui.show_problems(&problems);
+            return None;
         }
     };
     let trust = if args.insecure {
@@ -40,11 +36,11 @@ pub(super) fn reach(args: &ConnectionArgs, global: &GlobalArgs, ui: &mut Ui) -> 
             "the server's certificate is not verified (--insecure): whoever is in between can steal the token. \
              Pin its fingerprint instead: `pvenode cert info` on the host shows it, \
              `proxmox: {fingerprints: [\"…\"]}` in pvetalos.yaml trusts it",
-        )?;
+        );
         Trust::Insecure
     } else {
         Trust::of(&connection.trust)
     };
     let transport = HttpsTransport::new(&connection.endpoint, &connection.token, trust, Timing::default());
-    Ok(Some(Reached { cluster, connection, client: transport.map(Client::new) }))
+    Some(Reached { cluster, connection, client: transport.map(Client::new) })
 }

@@ -3,11 +3,10 @@ use std::io;
 use super::args::{GlobalArgs, OutputFormat};
 use super::connection::{ConnectionArgs, Reached, reach};
 use super::exit::Exit;
-use super::validate::pretty;
 use crate::model::TokenId;
 use crate::preflight::{Finding, Needs, State, check, look};
 use crate::proxmox::{Client, Transport};
-use crate::ui::{Ui, findings_json, findings_text, to_yaml};
+use crate::ui::{Ui, findings_json, findings_text, pretty, to_yaml};
 
 /// Check whether Proxmox is ready for the cluster, without changing anything
 ///
@@ -20,7 +19,7 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) async fn doctor(args: &DoctorArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
-    let Some(Reached { cluster, connection, client }) = reach(&args.connection, global, ui)? else {
+    let Some(Reached { cluster, connection, client }) = reach(&args.connection, global, ui) else {
         return Ok(Exit::WrongInput);
     };
     let needs = Needs::of(&cluster);
@@ -29,7 +28,7 @@ pub(super) async fn doctor(args: &DoctorArgs, global: &GlobalArgs, ui: &mut Ui) 
         Err(error) => vec![Finding::error(error.with_causes(), error.hint())],
     };
     match global.output {
-        OutputFormat::Table => ui.print(&findings_text(&findings))?,
+        OutputFormat::Table => ui.show(&findings_text(&findings))?,
         OutputFormat::Json => ui.print(&pretty(&findings_json(&findings)))?,
         OutputFormat::Yaml => ui.print(&to_yaml(&findings_json(&findings)))?,
     }

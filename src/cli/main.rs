@@ -40,10 +40,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     };
     match result {
         Ok(exit) => exit,
-        // Whoever reads our output may stop when they have enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
         Err(error) => {
-            tracing::error!("the output cannot be written: {error}");
+            ui.warn(&format!("the output cannot be written: {error}"));
             Exit::Failed
         }
     }

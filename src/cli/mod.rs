@@ -9,6 +9,5 @@ mod schema;
 mod simulate;
 mod validate;
 
-pub use args::command;
 pub use exit::Exit;
 pub use main::main;

@@ -78,14 +78,14 @@ pub(super) async fn simulate(args: &SimulateArgs, global: &GlobalArgs, ui: &mut 
     let file = match load(args) {
         Ok(file) => file,
         Err(problems) => {
-            ui.show_problems(&problems)?;
+            ui.show_problems(&problems);
             return Ok(Exit::WrongInput);
         }
     };
     match serve(args, global.output, file, ui).await? {
         Ok(()) => Ok(Exit::Done),
         Err(problem) => {
-            ui.show_problems(&[problem])?;
+            ui.show_problems(&[problem]);
             Ok(Exit::Failed)
         }
     }

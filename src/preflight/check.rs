@@ -59,7 +59,7 @@ impl Check<'_> {
     fn privileges(&self) -> Vec<Finding> {
         let permissions = &self.seen.permissions;
         if permissions.is_empty() {
-            let user = self.user();
+            let user = self.token.user();
             let fix = format!(
                 "a token has no privileges of its own user unless they are given to both: \
                  `pveum acl modify /vms --roles PVEVMAdmin --users '{user}' --tokens '{}'`, and the same for the other \
@@ -119,12 +119,7 @@ impl Check<'_> {
 
     /// The command that grants a role to the token, and to its user because of privilege separation.
     fn grant(&self, path: &str, role: &str) -> String {
-        format!("pveum acl modify {path} --roles {role} --users '{}' --tokens '{}'", self.user(), self.token)
-    }
-
-    fn user(&self) -> &str {
-        let token = self.token.as_str();
-        token.split_once('!').map_or(token, |(user, _)| user)
+        format!("pveum acl modify {path} --roles {role} --users '{}' --tokens '{}'", self.token.user(), self.token)
     }
 
     fn hosts(&self) -> Vec<Finding> {

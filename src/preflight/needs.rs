@@ -33,7 +33,7 @@ impl Needs {
         let host = vm.host.as_ref().map(|host| host.value.clone());
         self.any_host |= host.is_none();
         self.hosts.extend(host.clone());
-        let data = vm.data_disks.iter().filter_map(|disk| disk.storage.as_ref());
+        let data = vm.data_disks.iter().map(|disk| &disk.storage);
         for storage in data.chain([&vm.storage.value]) {
             self.storages.entry(storage.clone()).or_default().extend(host.clone());
         }

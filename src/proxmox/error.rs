@@ -91,7 +91,9 @@ impl ProxmoxError {
             // Whoever did not answer for many seconds is not asked the same again at once.
             Self::Unreachable { source, .. } => matches!(source, TransportError::NoConnection(_)),
             Self::Unanswered { call, source } => call.method.is_safe() && matches!(source, TransportError::Lost(_)),
-            Self::Refused { source, .. } => source.is_passing(),
+            Self::Refused { call, source } => {
+                source.is_passing() || (call.method.is_safe() && source.kind == RefusalKind::Busy)
+            }
             Self::Untrusted { .. } | Self::Unreadable { .. } => false,
         }
     }

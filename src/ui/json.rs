@@ -23,8 +23,13 @@ pub fn cluster_json(loaded: &Loaded, explain: bool) -> Value {
     Value::Object(document)
 }
 
+/// A document the way people like to read it.
+pub fn pretty(document: &Value) -> String {
+    format!("{document:#}")
+}
+
 /// One problem, with its places.
-pub fn problem_json(problem: &Problem) -> Value {
+fn problem_json(problem: &Problem) -> Value {
     let severity = match problem.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -38,8 +43,8 @@ fn place_json(place: &Place) -> Value {
     match place {
         Place::Named(name) => json!({ "file": name }),
         Place::Part { source, span, label } => {
-            let excerpt = source.excerpt(span);
-            json!({ "file": **source.name(), "line": excerpt.line, "column": excerpt.column, "label": label })
+            let (line, column) = source.position(span);
+            json!({ "file": **source.name(), "line": line, "column": column, "label": label })
         }
     }
 }

@@ -12,7 +12,7 @@ mod yaml;
 pub use explanation::explanation;
 pub use findings::{findings_json, findings_text};
 pub use gate::{Talk, Ui};
-pub use json::{cluster_json, problem_json};
+pub use json::{cluster_json, pretty};
 pub use log::{LogFormat, start_log};
 pub use problems::draw_problem;
 pub use table::cluster_table;

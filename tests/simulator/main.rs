@@ -9,5 +9,6 @@ mod in_process;
 mod manners;
 mod our_client;
 mod recordings;
+mod typed_client;
 mod uploads;
 mod worlds;

@@ -1,9 +1,13 @@
 //! Our own client over HTTPS, against the server that it was made for.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pvetalos::model::{ApiToken, Endpoint};
-use pvetalos::proxmox::{HttpsTransport, Method, Request, Timing, Transport, TransportError, Trust};
+use pvetalos::proxmox::calls::upload;
+use pvetalos::proxmox::task::{Pace, TaskWatcher};
+use pvetalos::proxmox::{Client, HttpsTransport, Method, Request, Timing, Transport, TransportError, Trust, Upload};
 use pvetalos::sim::Fault;
 
 use crate::harness::Served;
@@ -71,4 +75,22 @@ async fn parameters_arrive_as_they_were_sent() {
         client.send(&request).await.expect("an answer");
         assert_eq!(served.simulator.log().requests().last().map(|logged| &logged.request), Some(&request));
     }
+}
+
+#[tokio::test]
+async fn a_file_is_uploaded() {
+    let served = Served::start().await;
+    let endpoint: Endpoint = format!("https://{}", served.address).parse().expect("an endpoint");
+    let token = "root@pam!admin=22222222-2222-4222-8222-222222222222".parse().expect("a token");
+    let trust = Trust::Pinned(vec![served.fingerprint]);
+    let transport = HttpsTransport::new(&endpoint, &token, trust, Timing::default()).expect("a transport");
+    let client = Client::new(Arc::new(transport));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
+    let (host, storage) = ("pve1".parse().expect("a host"), "local".parse().expect("a storage"));
+    let upload = Upload::of(upload(&host, &storage, None), "talos.raw", &file).expect("a file");
+    let upid = client.upload(&upload).await.expect("a task");
+    let tasks = TaskWatcher::new(client.clone(), Pace { fastest: Duration::from_millis(20), ..Pace::default() });
+    tasks.finish(&upid).await.expect("the file is put into its place");
+    let found = client.volumes(&host, &storage, Some("import"), None).await.expect("a list");
+    assert_eq!((found[0].id.to_string().as_str(), found[0].size), ("local:import/talos.raw", Some(upload.length())));
 }
