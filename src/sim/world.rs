@@ -1,12 +1,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::access::AccessControl;
 use super::download::Upload;
 use super::fault::WorldFault;
 use super::flock::Flocks;
+use super::format::parse_size;
 use super::random::Random;
 use super::resources::Record;
 use super::storage::Storage;
@@ -149,9 +150,11 @@ impl Timing {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Download {
-    /// Bytes of the file.
+    /// Bytes of the file; may be written as in `100M`.
+    #[serde(deserialize_with = "size")]
     pub(crate) size: u64,
     /// Bytes of the disk in it.
+    #[serde(deserialize_with = "size")]
     pub(crate) virtual_size: u64,
 }
 
@@ -168,7 +171,8 @@ pub(crate) struct Host {
     pub(crate) online: bool,
     pub(crate) address: String,
     pub(crate) cpus: u32,
-    /// Bytes.
+    /// Bytes; may be written as in `64G`.
+    #[serde(deserialize_with = "size")]
     pub(crate) memory: u64,
     pub(crate) bridges: Vec<String>,
     /// The domain that cloud-init falls back to.
@@ -256,6 +260,13 @@ impl World {
     pub(crate) fn is_taken(&self, id: u32) -> bool {
         self.vms.contains_key(&id) || self.containers.contains_key(&id)
     }
+}
+
+/// Bytes as a number, or with a unit as in `64G`.
+pub(crate) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    let bytes = value.as_u64().or_else(|| value.as_str().and_then(parse_size));
+    bytes.ok_or_else(|| serde::de::Error::custom(format!("{value} is not a size like \"64G\"")))
 }
 
 /// The end of time, far from where sums would overflow.
