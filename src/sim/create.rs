@@ -63,6 +63,7 @@ pub(crate) fn create(world: &mut World, context: &Context) -> Handled {
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     check_given(world, context, id, &given)?;
+    world.check_quorum()?;
     if let Some(taken) = world.vms.get(&id) {
         return Err(Failure::new(format!(
             "unable to create VM {id} - VM {id} already exists on node '{}'",

@@ -76,6 +76,7 @@ pub(crate) fn start(world: &mut World, context: &Context) -> Handled {
     let names =
         ["skiplock", "stateuri", "migratedfrom", "migration_type", "migration_network", "targetstorage", "force-cpu"];
     root_only(context, &names)?;
+    world.check_quorum()?;
     if is_ha_managed(world, context) {
         return begin(world, context, "hastart", Job::new(context.vmid(), Action::HaStart));
     }

@@ -142,7 +142,27 @@ pub(crate) fn update_later(world: &mut World, context: &Context) -> Handled {
         ..Job::queued(lock, LOCK_WAIT, context.clone(), Change::Config(Box::new(change)))
     };
     let job = AnyJob::Update(Box::new(job));
-    Ok(json!(world.fork(&context.host, "qmconfig", &id.to_string(), &context.user, job)).into())
+    let upid = world.fork(&context.host, "qmconfig", &id.to_string(), &context.user, job);
+    match context.number::<u64>("background_delay") {
+        Some(seconds) => answer_in_time(world, id, &upid, seconds),
+        None => Ok(json!(upid).into()),
+    }
+}
+
+/// A caller may ask to hear the result itself if it comes within some seconds, and the UPID only else.
+fn answer_in_time(world: &World, id: u32, upid: &str, seconds: u64) -> Handled {
+    let (mut future, deadline) = (world.clone(), world.now + seconds * 1000);
+    while let Some(wake) = future.workers.next_wake().filter(|wake| *wake <= deadline) {
+        future.run_until(wake);
+        let exit = future.tasks.find(upid).and_then(|(_, task)| task.exit.clone());
+        let delay = future.now - world.now;
+        match exit.as_deref() {
+            None => {}
+            Some("OK") => return Ok(Outcome { delay, ..Outcome::null() }),
+            Some(exit) => return Err(Failure::new(format!("failed to update VM {id}: {exit}")).after(delay)),
+        }
+    }
+    Ok(Outcome { delay: seconds * 1000, ..json!(upid).into() })
 }
 
 /// `PUT …/unlink`: deleting disks by another name.
@@ -277,6 +297,11 @@ impl World {
         let vm = self.vm(host, id)?;
         vm.check_digest(change.digest.as_deref())?;
         vm.check_lock()?;
+        if !self.is_quorate() {
+            let pid = self.hosts.get(host).map_or(0, |host| host.next_pid);
+            let file = format!("/etc/pve/nodes/{host}/qemu-server/{id}.conf.tmp.{pid}");
+            return Err(Failure::new(format!("unable to open file '{file}' - Permission denied")));
+        }
         let vm = self.vm_mut(host, id)?;
         for key in &change.revert {
             vm.pending.remove(key);

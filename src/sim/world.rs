@@ -98,6 +98,11 @@ impl Release {
         self.numbers() >= (8, 4)
     }
 
+    /// Whether every failed login has the same text.
+    pub(crate) fn hides_login_errors(&self) -> bool {
+        self.numbers() >= (8, 4)
+    }
+
     /// Whether `import` content takes disk images.
     pub(crate) fn imports_disk_images(&self) -> bool {
         self.numbers() >= (8, 4)
@@ -254,6 +259,17 @@ impl World {
         let step = u32::try_from(self.random.next() % 7).unwrap_or(0) + 1;
         host.next_pid = host.next_pid.wrapping_add(step).max(2);
         host.next_pid
+    }
+
+    /// Whether more than half of the hosts are there; a host that stands alone always is.
+    pub(crate) fn is_quorate(&self) -> bool {
+        let online = self.hosts.values().filter(|host| host.online).count();
+        self.cluster.is_none() || online * 2 > self.hosts.len()
+    }
+
+    /// Without a quorum nothing can be written.
+    pub(crate) fn check_quorum(&self) -> Result<(), String> {
+        if self.is_quorate() { Ok(()) } else { Err("cluster not ready - no quorum?".to_owned()) }
     }
 
     /// Whether the number is taken by a VM or a container, anywhere in the cluster.
