@@ -337,14 +337,26 @@ impl World {
             return Err(refuse("No ticket"));
         };
         let token = percent_decode(token.split(';').next().unwrap_or_default());
-        let wrong = || refuse("Authentication failed!");
-        let (id, secret) = token.split_once('=').ok_or_else(wrong)?;
-        let (user, name) = id.split_once('!').ok_or_else(wrong)?;
-        let account = self.access.users.get(user).ok_or_else(wrong)?;
-        let token = account.tokens.get(name).ok_or_else(wrong)?;
+        // Newer releases do not tell strangers what exactly was wrong.
+        let plain = self.release.hides_login_errors();
+        let wrong = |text: String| refuse(if plain { "Authentication failed!" } else { &text });
+        let (id, secret) = token.split_once('=').ok_or_else(|| wrong("invalid token format".to_owned()))?;
+        let (user, name) = id.split_once('!').ok_or_else(|| wrong("invalid token format".to_owned()))?;
+        let account = self.access.users.get(user).ok_or_else(|| wrong(format!("no such user ('{user}')")))?;
         let over = |expire: u64| expire != 0 && expire <= self.unix_time();
-        if !account.enabled || over(account.expire) || over(token.expire) || token.secret != secret {
-            return Err(wrong());
+        if !account.enabled {
+            return Err(wrong(format!("user '{user}' is disabled")));
+        }
+        if over(account.expire) {
+            return Err(wrong(format!("user '{user}' access expired")));
+        }
+        let missing = || wrong(format!("no such token '{name}' for user '{user}'"));
+        let token = account.tokens.get(name).ok_or_else(missing)?;
+        if over(token.expire) {
+            return Err(wrong(format!("token '{name}' access expired")));
+        }
+        if token.secret != secret {
+            return Err(wrong("invalid token value!".to_owned()));
         }
         Ok(id.to_owned())
     }

@@ -32,6 +32,8 @@ pub(crate) struct Job {
     description: Option<String>,
     pool: Option<String>,
     pub(crate) full: bool,
+    /// The snapshot that is cloned instead of the present state.
+    snapshot: Option<String>,
     storage: Option<String>,
     format: Option<String>,
     /// KiB per second; 0 means no limit.
@@ -78,6 +80,7 @@ pub(crate) fn clone(world: &mut World, context: &Context) -> Handled {
             return Err(Failure::new(format!("can't clone to non-shared storage '{storage}'")));
         }
     }
+    world.check_quorum()?;
     let template = world.vm_process(&host, source)?.is_template();
     let mut job = Job {
         source,
@@ -87,6 +90,7 @@ pub(crate) fn clone(world: &mut World, context: &Context) -> Handled {
         description: context.get("description").filter(|text| !text.is_empty()).map(str::to_owned),
         pool: context.get("pool").map(str::to_owned),
         full: context.get("full").map_or(!template, |full| full == "1"),
+        snapshot: context.get("snapname").map(str::to_owned),
         storage,
         format: context.get("format").map(str::to_owned),
         limit: context.number("bwlimit").unwrap_or(0),
@@ -107,16 +111,20 @@ impl Job {
     fn check(&mut self, world: &World, user: &str, host: &str) -> Result<(), Failure> {
         let vm = world.vm(host, self.source)?;
         vm.check_lock()?;
+        let config = match &self.snapshot {
+            Some(name) => &vm.snapshots.get(name).ok_or_else(|| format!("snapshot '{name}' does not exist"))?.config,
+            None => &vm.config,
+        };
         for (name, given) in [("storage", self.storage.is_some()), ("format", self.format.is_some())] {
             if given && !self.full {
                 return Err(Failure::new(format!("parameter '{name}' not allowed for linked clones")));
             }
         }
-        let drives = drive::all(&vm.config);
+        let drives = drive::all(config);
         for (_, drive) in &drives {
             self.check_storage(world, user, host, drive)?;
         }
-        for (_, card) in net::cards(&vm.config) {
+        for (_, card) in net::cards(config) {
             world.check_bridge(user, &net::print(&card))?;
         }
         if world.vms.get(&self.target).is_some_and(|taken| taken.host == host) {
@@ -254,7 +262,8 @@ impl Job {
     fn copied_settings(&self, world: &mut World, source: &Vm) -> Config {
         let dropped = ["template", "lock", "parent", "vmstate", "snaptime", "runningmachine", "runningcpu"];
         let mut config = Config::new();
-        for (key, value) in &source.config {
+        let snapshot = self.snapshot.as_ref().and_then(|name| source.snapshots.get(name));
+        for (key, value) in snapshot.map_or(&source.config, |snapshot| &snapshot.config) {
             if dropped.contains(&key.as_str()) || drive::is_unused(key) || drive::is_drive(key) {
                 continue;
             }

@@ -9,8 +9,8 @@ use super::net;
 use super::options::IPCONFIG;
 use super::property::Parsed;
 use super::sha1;
-use super::update::{Change, LOCK_WAIT, family};
-use super::vm::{Config, value_of};
+use super::update::{Change, LOCK_WAIT};
+use super::vm::{Config, family, value_of};
 use super::world::{Host, World};
 
 pub(crate) fn pending(world: &mut World, context: &Context) -> Handled {

@@ -34,9 +34,9 @@ pub(crate) fn options(world: &mut World, context: &Context) -> Handled {
 
 pub(crate) fn status(world: &mut World, _: &Context) -> Handled {
     let mut rows = Vec::new();
-    let (nodes, online) = (world.hosts.len(), world.hosts.values().filter(|host| host.online).count());
+    let nodes = world.hosts.len();
     if let Some(name) = &world.cluster {
-        let quorate = u8::from(online * 2 > nodes);
+        let quorate = u8::from(world.is_quorate());
         rows.push(json!({ "type": "cluster", "id": "cluster", "name": name, "nodes": nodes, "quorate": quorate, "version": 1 }));
     }
     for (index, (name, host)) in world.hosts.iter().enumerate() {

@@ -9,7 +9,8 @@ use super::flock::Mode;
 use super::net;
 use super::options::{MACHINE, VM_OPTIONS};
 use super::power;
-use super::update::{check_balloon, check_ssh_keys};
+use super::ssh_keys::check_ssh_keys;
+use super::update::check_balloon;
 use super::vm::{Config, Vm};
 use super::worker::{Event, Job as AnyJob, Place, Step, failed};
 use super::world::World;
@@ -62,6 +63,7 @@ pub(crate) fn create(world: &mut World, context: &Context) -> Handled {
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     check_given(world, context, id, &given)?;
+    world.check_quorum()?;
     if let Some(taken) = world.vms.get(&id) {
         return Err(Failure::new(format!(
             "unable to create VM {id} - VM {id} already exists on node '{}'",

@@ -111,9 +111,13 @@ impl Job {
         Ok(())
     }
 
-    fn next_volume(&mut self, world: &World, place: &Place) -> Step {
+    fn next_volume(&mut self, world: &mut World, place: &Place) -> Step {
         let Some(volid) = self.volumes.first() else {
             self.phase = 4;
+            // Nothing is left of it but its number.
+            if let Some(vm) = world.vms.get_mut(&self.id) {
+                vm.config = Config::from([("lock".to_owned(), "destroyed".to_owned())]);
+            }
             return Step::Sleep(world.timing.allocate);
         };
         let storage = volid.split_once(':').map_or("", |(storage, _)| storage);

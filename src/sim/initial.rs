@@ -15,7 +15,7 @@ use super::storage::{Kind, Storage, Volume, Wanted};
 use super::task::Tasks;
 use super::vm::{Config, Container, Guest, Power, Vm};
 use super::worker::Workers;
-use super::world::{Download, Host, Release, Timing, World};
+use super::world::{Download, Host, Release, Timing, World, size};
 
 /// A description of a world that makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -108,9 +108,7 @@ struct Bytes(u64);
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        let bytes = value.as_u64().or_else(|| value.as_str().and_then(parse_size));
-        bytes.map(Self).ok_or_else(|| serde::de::Error::custom(format!("{value} is not a size like \"64G\"")))
+        size(deserializer).map(Self)
     }
 }
 
@@ -127,7 +125,22 @@ const USUAL_TOKEN: &str = "root@pam!pvetalos";
 const USUAL_SECRET: &str = "00000000-0000-4000-8000-000000000000";
 
 impl World {
-    /// Reads a world: the form that [`World::to_json`] writes, or the short one. `{}` is a small world too.
+    /// Reads a world: the form that [`World::to_json`] writes, or the short one, in which everything may be left out:
+    ///
+    /// ```json
+    /// {
+    ///   "version": "9.2.11",
+    ///   "hosts": { "pve1": { "cpus": 16, "memory": "64G", "bridges": ["vmbr0"] }, "pve2": {} },
+    ///   "storages": {
+    ///     "local": { "type": "dir", "content": ["iso", "import"] },
+    ///     "local-lvm": { "type": "lvmthin", "capacity": "500G" }
+    ///   },
+    ///   "templates": { "9000": { "name": "talos-1.12", "host": "pve1", "storage": "local-lvm" } },
+    ///   "vms": { "100": { "name": "nas", "host": "pve2", "disks": { "scsi0": "32G" }, "running": true } },
+    ///   "containers": { "101": { "name": "dns", "host": "pve2" } },
+    ///   "tokens": { "root@pam!pvetalos": { "secret": "00000000-0000-4000-8000-000000000000" } }
+    /// }
+    /// ```
     pub fn from_json(value: &Value) -> Result<Self, InvalidWorld> {
         if let Some(saved) = value.get("saved") {
             let mut world: Self =

@@ -8,7 +8,7 @@ use super::drive;
 use super::flock::Mode;
 use super::net;
 use super::options::{CICUSTOM, MACHINE};
-use super::vm::{Config, Power, Vm, cpus, has_agent, memory};
+use super::vm::{Config, Power, Vm, cpus, family, has_agent, memory};
 use super::worker::{Event, Job as AnyJob, Place, Step, failed};
 use super::world::{Millis, World};
 
@@ -76,6 +76,7 @@ pub(crate) fn start(world: &mut World, context: &Context) -> Handled {
     let names =
         ["skiplock", "stateuri", "migratedfrom", "migration_type", "migration_network", "targetstorage", "force-cpu"];
     root_only(context, &names)?;
+    world.check_quorum()?;
     if is_ha_managed(world, context) {
         return begin(world, context, "hastart", Job::new(context.vmid(), Action::HaStart));
     }
@@ -374,7 +375,7 @@ fn check_snippets(world: &World, host: &str, config: &Config) -> Result<(), Stri
 
 /// `manual` passes the API, but nothing can be made of it.
 fn check_addresses(config: &Config) -> Result<(), String> {
-    let manual = super::update::family(config, "ipconfig")
+    let manual = family(config, "ipconfig")
         .into_values()
         .any(|value| value.split(',').any(|part| matches!(part, "ip=manual" | "ip6=manual")));
     if manual { Err("not a CIDR: manual".to_owned()) } else { Ok(()) }

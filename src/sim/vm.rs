@@ -213,6 +213,11 @@ pub(crate) fn has_agent(config: &Config) -> bool {
     enabled.and_then(parse_boolean) == Some("1")
 }
 
+/// Numbered keys of a configuration by their prefix.
+pub(crate) fn family<'c>(config: &'c Config, prefix: &str) -> BTreeMap<u16, &'c String> {
+    config.iter().filter_map(|(key, value)| Some((key.strip_prefix(prefix)?.parse().ok()?, value))).collect()
+}
+
 pub(crate) fn name(id: u32, config: &Config) -> String {
     config.get("name").cloned().unwrap_or_else(|| format!("VM {id}"))
 }

@@ -1,12 +1,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::access::AccessControl;
 use super::download::Upload;
 use super::fault::WorldFault;
 use super::flock::Flocks;
+use super::format::parse_size;
 use super::random::Random;
 use super::resources::Record;
 use super::storage::Storage;
@@ -97,6 +98,11 @@ impl Release {
         self.numbers() >= (8, 4)
     }
 
+    /// Whether every failed login has the same text.
+    pub(crate) fn hides_login_errors(&self) -> bool {
+        self.numbers() >= (8, 4)
+    }
+
     /// Whether `import` content takes disk images.
     pub(crate) fn imports_disk_images(&self) -> bool {
         self.numbers() >= (8, 4)
@@ -149,9 +155,11 @@ impl Timing {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Download {
-    /// Bytes of the file.
+    /// Bytes of the file; may be written as in `100M`.
+    #[serde(deserialize_with = "size")]
     pub(crate) size: u64,
     /// Bytes of the disk in it.
+    #[serde(deserialize_with = "size")]
     pub(crate) virtual_size: u64,
 }
 
@@ -168,7 +176,8 @@ pub(crate) struct Host {
     pub(crate) online: bool,
     pub(crate) address: String,
     pub(crate) cpus: u32,
-    /// Bytes.
+    /// Bytes; may be written as in `64G`.
+    #[serde(deserialize_with = "size")]
     pub(crate) memory: u64,
     pub(crate) bridges: Vec<String>,
     /// The domain that cloud-init falls back to.
@@ -252,10 +261,28 @@ impl World {
         host.next_pid
     }
 
+    /// Whether more than half of the hosts are there; a host that stands alone always is.
+    pub(crate) fn is_quorate(&self) -> bool {
+        let online = self.hosts.values().filter(|host| host.online).count();
+        self.cluster.is_none() || online * 2 > self.hosts.len()
+    }
+
+    /// Without a quorum nothing can be written.
+    pub(crate) fn check_quorum(&self) -> Result<(), String> {
+        if self.is_quorate() { Ok(()) } else { Err("cluster not ready - no quorum?".to_owned()) }
+    }
+
     /// Whether the number is taken by a VM or a container, anywhere in the cluster.
     pub(crate) fn is_taken(&self, id: u32) -> bool {
         self.vms.contains_key(&id) || self.containers.contains_key(&id)
     }
+}
+
+/// Bytes as a number, or with a unit as in `64G`.
+pub(crate) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    let bytes = value.as_u64().or_else(|| value.as_str().and_then(parse_size));
+    bytes.ok_or_else(|| serde::de::Error::custom(format!("{value} is not a size like \"64G\"")))
 }
 
 /// The end of time, far from where sums would overflow.

@@ -44,7 +44,11 @@ impl Served {
     pub(crate) async fn with(manners: Manners, waits: Waits) -> Self {
         let world = world();
         let authorization = authorization(&world);
-        let simulator = Simulator::with(world, Clock::default(), waits);
+        Self::of(Simulator::with(world, Clock::default(), waits), &authorization, manners).await
+    }
+
+    pub(crate) async fn of(simulator: Simulator, authorization: &str, manners: Manners) -> Self {
+        let authorization = authorization.to_owned();
         let certificate = Certificate::generate().expect("a certificate can be made");
         let listen = "127.0.0.1:0".parse().expect("an address");
         let server = Server::bind(listen, &certificate, simulator.clone(), manners).await.expect("a free port");

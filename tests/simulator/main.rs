@@ -8,6 +8,7 @@ mod hostile;
 mod in_process;
 mod manners;
 mod our_client;
+mod recordings;
 mod typed_client;
 mod uploads;
 mod worlds;

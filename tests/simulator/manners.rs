@@ -158,6 +158,18 @@ async fn bodies_that_the_server_does_not_take_are_refused_in_plain_text() {
 }
 
 #[tokio::test]
+async fn long_heads_are_refused_and_long_answers_are_not() {
+    let served = Served::start().await;
+    let answer = served.ask("GET", &format!("/version?{}", "x".repeat(9000)), "").await;
+    assert!((414..=431).contains(&answer.status), "{}", answer.status);
+    let description = "x".repeat(8000);
+    let mut connection = served.connect().await;
+    connection.ask("PUT", "/nodes/pve1/qemu/9000/config", &format!("description={description}")).await;
+    let config = connection.ask("GET", "/nodes/pve1/qemu/9000/config", "").await.json();
+    assert_eq!(config["data"]["description"], description);
+}
+
+#[tokio::test]
 async fn a_stranger_hears_401_before_his_body_is_looked_at() {
     let served = Served::start().await;
     let mut connection = served.connect().await;

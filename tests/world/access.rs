@@ -169,6 +169,9 @@ fn proxmox_8_has_other_privileges_and_says_errors_in_the_reason_only() {
     assert_eq!(lab.get("/version").data()["release"], "8.2");
     let seen = lab.get("/nodes/pve/qemu/555/config");
     assert_eq!(seen.body, json!({ "data": null }), "the text is in the reason");
+    let token = std::mem::replace(&mut lab.token, "PVEAPIToken=root@pam!nope=x".to_owned());
+    assert_eq!(lab.get("/version").refused(), (401, "no such token 'nope' for user 'root@pam'"));
+    lab.token = token;
     lab.post("/access/roles", &[("roleid", "Old"), ("privs", "VM.Monitor,VM.Audit")]).data();
     let seen = lab.post("/access/roles", &[("roleid", "New"), ("privs", "VM.GuestAgent.Audit")]);
     assert_eq!(seen.error("privs"), "invalid format - invalid privilege 'VM.GuestAgent.Audit'\n");

@@ -104,6 +104,18 @@ fn a_digest_belongs_to_one_state() {
 }
 
 #[test]
+fn a_caller_may_hear_the_result_instead_of_a_task() {
+    let mut lab = with_vm();
+    let seen = lab.post(CONFIG, &[("cores", "3"), ("background_delay", "5")]);
+    assert!(seen.delay < Duration::from_secs(1));
+    assert_eq!(seen.data(), Value::Null);
+    lab.wait(Duration::from_secs(1));
+    assert_eq!(lab.config(100)["cores"], 3);
+    let seen = lab.post(CONFIG, &[("boot", "order=scsi9"), ("background_delay", "5")]);
+    assert_eq!(seen.refused(), (500, "failed to update VM 100: invalid bootorder: device 'scsi9' does not exist'"));
+}
+
+#[test]
 fn an_address_of_manual_passes_the_api_and_fails_the_start() {
     let mut lab = with_vm();
     lab.put(CONFIG, &[("ipconfig0", "ip=manual")]).data();

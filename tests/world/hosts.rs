@@ -87,6 +87,15 @@ fn a_cluster_tells_whether_it_has_a_quorum() {
     let mut lab = three_hosts();
     let rows = lab.get("/cluster/status").data();
     assert_eq!((&rows[0]["name"], &rows[0]["quorate"], &rows[0]["nodes"]), (&json!("lab"), &json!(1), &json!(3)));
+    for host in ["pve2", "pve3"] {
+        lab.world.inject(WorldFault::HostOffline { host: host.into() });
+    }
+    assert_eq!(lab.get("/cluster/status").data()[0]["quorate"], 0);
+    assert_eq!(lab.get("/nodes/pve/qemu/9000/config").status, 200, "reading works");
+    let seen = lab.post("/nodes/pve/qemu/9000/clone", &[("newid", "110")]);
+    assert_eq!(seen.refused(), (500, "cluster not ready - no quorum?"));
+    let seen = lab.put("/nodes/pve/qemu/9000/config", &[("cores", "3")]);
+    assert!(seen.reason.ends_with("- Permission denied"), "{}", seen.reason);
 }
 
 #[test]

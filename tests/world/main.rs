@@ -6,6 +6,7 @@
 mod access;
 mod configuration;
 mod faults;
+mod grammars;
 mod hosts;
 mod lab;
 mod locks;

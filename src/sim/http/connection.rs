@@ -23,6 +23,9 @@ use crate::sim::simulator::{Exchange, Simulator};
 /// The first byte of a TLS connection: the content type of its first record.
 const TLS_HANDSHAKE: u8 = 22;
 
+/// Bytes of a request up to its body.
+const LONGEST_HEAD: usize = 8 * 1024;
+
 /// What all connections of a server have in common.
 pub(super) struct Connections {
     pub(super) acceptor: TlsAcceptor,
@@ -92,7 +95,8 @@ impl Connections {
     /// begins to wait for a request.
     fn http(&self) -> http1::Builder {
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(self.manners.idle).max_headers(64).title_case_headers(true);
+        http.timer(TokioTimer::new()).header_read_timeout(self.manners.idle).title_case_headers(true);
+        http.max_headers(64).max_buf_size(LONGEST_HEAD);
         http
     }
 

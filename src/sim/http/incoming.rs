@@ -1,5 +1,6 @@
 //! From an HTTP request to an API call, or to the words with which `pveproxy` refuses it.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,6 +14,7 @@ use super::form::{self, Param};
 use super::manners::Manners;
 use super::multipart;
 use crate::proxmox::request::{Answer, Method, Request};
+use crate::sim::call::takes_list;
 use crate::sim::faults::parse_method;
 
 /// What to do with a request.
@@ -181,19 +183,15 @@ fn combine(method: Method, path: String, query: &str, kind: &BodyKind, body: &[u
     let from_body = match kind {
         BodyKind::Absent | BodyKind::Upload(_) => Vec::new(),
         BodyKind::Form => form::parse(&String::from_utf8_lossy(body)),
-        BodyKind::Json => match parse_json(body) {
+        BodyKind::Json => match parse_json(method, &path, body) {
             Ok(params) => params,
             Err(answer) => return Verdict::RefuseOnceLoggedIn(answer),
         },
     };
     let mut params = form::parse(query);
     params.retain(|(key, _)| key != "_dc");
-    let of_query = params.len();
-    for (key, value) in from_body {
-        if params[..of_query].iter().all(|(asked, _)| *asked != key) {
-            params.push((key, value));
-        }
-    }
+    let of_query: HashSet<String> = params.iter().map(|(key, _)| key.clone()).collect();
+    params.extend(from_body.into_iter().filter(|(key, _)| !of_query.contains(key)));
     define(method, path, params)
 }
 
@@ -216,8 +214,8 @@ fn define(method: Method, path: String, params: Vec<Param>) -> Verdict {
     Verdict::Call(Request { method, path, params: defined })
 }
 
-/// An object whose lists stand for repeated keys, as in a form.
-fn parse_json(body: &[u8]) -> Result<Vec<Param>, Answer> {
+/// An object; a list in it stands for repeated keys, as in a form.
+fn parse_json(method: Method, path: &str, body: &[u8]) -> Result<Vec<Param>, Answer> {
     const WHERE: &str = "at /usr/share/perl5/PVE/APIServer/AnyEvent.pm line 934.";
     let value: Value = serde_json::from_slice(body).map_err(|error| {
         let text = String::from_utf8_lossy(body);
@@ -236,9 +234,14 @@ fn parse_json(body: &[u8]) -> Result<Vec<Param>, Answer> {
     for (key, value) in object {
         match value {
             Value::Array(values) => {
-                for value in values {
-                    params.push((key.clone(), scalar(&key, value)?));
+                let mut values: Vec<_> =
+                    values.into_iter().map(|value| scalar(&key, value)).collect::<Result<_, _>>()?;
+                // A list is a list even with a single value in it, and is refused where it does not belong.
+                if values.len() < 2 && !takes_list(method, path, &key) {
+                    let only = values.pop().unwrap_or_else(|| Some(String::new()));
+                    values = vec![only.clone(), only];
                 }
+                params.extend(values.into_iter().map(|value| (key.clone(), value)));
             }
             value => {
                 let value = scalar(&key, value)?;
