@@ -41,7 +41,7 @@ fn vmid(number: u32) -> VmId {
     VmId::new(number).expect("a VMID")
 }
 
-fn clone<'a>(world: &'a World, new_id: u32) -> CloneVm<'a> {
+fn clone(world: &World, new_id: u32) -> CloneVm<'_> {
     CloneVm {
         host: &world.host,
         template: vmid(9000),
