@@ -11,6 +11,7 @@
 pub mod cli;
 pub mod config;
 pub mod model;
+pub mod preflight;
 pub mod proxmox;
 pub mod sim;
 pub mod ui;

@@ -1,8 +1,10 @@
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::doctor::DoctorArgs;
 use super::schema::SchemaArgs;
+use super::simulate::SimulateArgs;
 use super::validate::ValidateArgs;
 use crate::config::Locations;
 use crate::ui::LogFormat;
@@ -19,29 +21,35 @@ pub(super) struct Arguments {
     pub(super) global: GlobalArgs,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed, 2 wrong usage or input";
+const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed, 2 wrong usage or input,\n\
+    5 not healthy (doctor)";
 
-const CLUSTER_NAME: &str = "The name by which the cluster's VMs are recognised [env: PVETALOS_CLUSTER=]";
+const NODES: &str = "The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]";
+const CLUSTER: &str = "The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] \
+                       [env: PVETALOS_CLUSTER_FILE]";
+const SETTINGS: &str = "The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] \
+                        [env: PVETALOS_SETTINGS_FILE]";
+const CLUSTER_NAME: &str = "The name by which the cluster's VMs are recognised [env: PVETALOS_CLUSTER]";
 const COLOR: &str = "When to use colours; NO_COLOR in the environment is heeded";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Validate(ValidateArgs),
+    Doctor(DoctorArgs),
     Schema(SchemaArgs),
+    Simulate(SimulateArgs),
 }
 
+/// The variables behind some flags are read by `config`: it knows which of the two gave a value, and has one rule for
+/// empty ones.
 #[derive(Debug, Args)]
 pub(super) struct GlobalArgs {
-    /// The nodes [default: ./nodes.yaml]
-    #[arg(long, global = true, value_name = "FILE", env = "PVETALOS_NODES_FILE", help_heading = "Input")]
+    #[arg(long, help = NODES, global = true, value_name = "FILE", help_heading = "Input")]
     nodes: Option<PathBuf>,
-    /// The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there]
-    #[arg(long, global = true, value_name = "FILE", env = "PVETALOS_CLUSTER_FILE", help_heading = "Input")]
+    #[arg(long, help = CLUSTER, global = true, value_name = "FILE", help_heading = "Input")]
     cluster: Option<PathBuf>,
-    /// The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there]
-    #[arg(long, global = true, value_name = "FILE", env = "PVETALOS_SETTINGS_FILE", help_heading = "Input")]
+    #[arg(long, help = SETTINGS, global = true, value_name = "FILE", help_heading = "Input")]
     settings: Option<PathBuf>,
-    // Not by clap's `env`, which would hide from `--explain` which of the two gave the name.
     #[arg(long, global = true, value_name = "NAME", help_heading = "Input", help = CLUSTER_NAME)]
     cluster_name: Option<String>,
     /// A file that holds the API token as `user@realm!name=secret`
@@ -100,9 +108,4 @@ impl From<Color> for anstream::ColorChoice {
             Color::Never => Self::Never,
         }
     }
-}
-
-/// The whole command line, for whoever documents it.
-pub fn command() -> clap::Command {
-    Arguments::command()
 }

@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::args::{Arguments, Command};
 use super::exit::Exit;
-use super::{schema, validate};
+use super::{doctor, schema, simulate, validate};
 use crate::ui::{LogFormat, Talk, Ui, start_log};
 
 /// Runs one command of the program.
@@ -34,15 +34,20 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let mut ui = Ui::new(global.color.into(), talk);
     let result = match &arguments.command {
         Command::Validate(args) => validate::validate(args, global, &mut ui),
+        Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
         Command::Schema(args) => schema::schema(args, global, &mut ui),
+        Command::Simulate(args) => run(simulate::simulate(args, global, &mut ui)),
     };
     match result {
         Ok(exit) => exit,
-        // Whoever reads our output may stop when they have enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
         Err(error) => {
-            tracing::error!("the output cannot be written: {error}");
+            ui.warn(&format!("the output cannot be written: {error}"));
             Exit::Failed
         }
     }
+}
+
+/// One thread is enough for a program that waits for others most of the time.
+fn run(command: impl Future<Output = io::Result<Exit>>) -> io::Result<Exit> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(command)
 }

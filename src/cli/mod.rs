@@ -1,11 +1,13 @@
 //! The command line: one small file a command.
 
 mod args;
+mod connection;
+mod doctor;
 mod exit;
 mod main;
 mod schema;
+mod simulate;
 mod validate;
 
-pub use args::command;
 pub use exit::Exit;
 pub use main::main;

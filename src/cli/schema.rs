@@ -2,9 +2,8 @@ use std::io;
 
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
-use super::validate::pretty;
 use crate::config::{self, Schema};
-use crate::ui::{Ui, to_yaml};
+use crate::ui::{Ui, pretty, to_yaml};
 
 /// Print the JSON Schema of a file, for editors
 ///

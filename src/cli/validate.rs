@@ -3,7 +3,7 @@ use std::io;
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
 use crate::config::{Explain, Inputs, Loaded, Severity, load};
-use crate::ui::{Ui, cluster_json, cluster_table, explanation, to_yaml};
+use crate::ui::{Ui, cluster_json, cluster_table, explanation, pretty, to_yaml};
 
 /// Check the files, without any network, and show what they mean
 ///
@@ -17,24 +17,20 @@ pub(super) struct ValidateArgs {
 
 pub(super) fn validate(args: &ValidateArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
     let explain = if args.explain { Explain::Yes } else { Explain::No };
-    let loaded = load(Inputs::gather(&global.locations(), &|name| std::env::var(name).ok()), explain);
-    ui.show_problems(&loaded.problems)?;
+    let loaded = load(Inputs::from_environment(&global.locations()), explain);
+    ui.show_problems(&loaded.problems);
     match (global.output, &loaded.cluster) {
         (OutputFormat::Json, _) => ui.print(&pretty(&cluster_json(&loaded, args.explain)))?,
         (OutputFormat::Yaml, _) => ui.print(&to_yaml(&cluster_json(&loaded, args.explain)))?,
-        (OutputFormat::Table, Some(_)) if args.explain => ui.print(&explanation(&loaded.explained))?,
-        (OutputFormat::Table, Some(cluster)) => ui.print(&cluster_table(cluster))?,
+        (OutputFormat::Table, Some(_)) if args.explain => ui.show(&explanation(&loaded.explained))?,
+        (OutputFormat::Table, Some(cluster)) => ui.show(&cluster_table(cluster))?,
         (OutputFormat::Table, None) => {}
     }
     if loaded.cluster.is_some() {
         return Ok(Exit::Done);
     }
-    ui.say(&verdict(&loaded))?;
+    ui.say(&verdict(&loaded));
     Ok(Exit::WrongInput)
-}
-
-pub(super) fn pretty(document: &serde_json::Value) -> String {
-    format!("{document:#}")
 }
 
 fn verdict(loaded: &Loaded) -> String {

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use super::merge::{Draft, NodeDraft};
 use crate::model::{
-    Cluster, Credentials, InstallDisk, Network, Node, Origin, Proxmox, Role, Setting, Template, TlsTrust, VlanMode, Vm,
+    Cluster, Credentials, Network, Node, Origin, Proxmox, Role, Setting, Template, TlsTrust, VlanMode, Vm,
 };
 
 /// Makes the cluster of a draft in which nothing is wrong; none when something is missing after all.
@@ -14,7 +14,7 @@ pub(super) fn build(draft: Draft) -> Option<Cluster> {
     Some(Cluster {
         name: cluster.name.into_setting()?,
         proxmox: Proxmox {
-            endpoint: cluster.endpoint.or(cluster.csi_endpoint).into_setting(),
+            endpoint: cluster.endpoint.into_setting(),
             credentials: Credentials {
                 token_id: cluster.token_id.into_setting(),
                 token_secret: cluster.token_secret.into_setting(),
@@ -43,6 +43,9 @@ fn build_node(draft: NodeDraft) -> Option<Node> {
     let talos_version = vm.talos_version.into_setting();
     let schematic_id = vm.schematic_id.into_setting();
     let secureboot = vm.secureboot.into_setting()?;
+    let storage = vm.storage.into_setting()?;
+    let disk_backup = vm.disk_backup.into_setting()?;
+    let data_disks = vm.data_disks.into_setting()?.value.resolved(&storage.value, disk_backup.value);
     let template = match vm.template.into_setting() {
         Some(name) => Template::Name(name.value),
         None => Template::Image {
@@ -60,11 +63,11 @@ fn build_node(draft: NodeDraft) -> Option<Node> {
         address: node.address.into_setting()?,
         mac_address: node.mac_addr.into_setting()?,
         vm_id: node.vm_id.into_setting(),
-        install_disk: node.disk.into_setting().unwrap_or_else(first_scsi_disk),
+        install_disk: node.disk.into_setting()?,
         nics: node.nics.into_setting().map(|nics| nics.value.0).unwrap_or_default(),
         vm: Vm {
             host: vm.host.into_setting(),
-            storage: vm.storage.into_setting()?,
+            storage,
             pool: vm.pool.into_setting(),
             template,
             clone: vm.clone.into_setting()?,
@@ -85,9 +88,9 @@ fn build_node(draft: NodeDraft) -> Option<Node> {
             disk_size: vm.disk_size.into_setting()?.map(|size| size.0),
             disk_discard: vm.disk_discard.into_setting()?,
             disk_ssd: vm.disk_ssd.into_setting()?,
-            disk_backup: vm.disk_backup.into_setting()?,
+            disk_backup,
             disk_replicate: vm.disk_replicate.into_setting()?,
-            data_disks: vm.data_disks.into_setting()?.value.0,
+            data_disks,
             bridge: vm.bridge.into_setting()?,
             mtu: vm.mtu.into_setting(),
             net_queues: vm.net_queues.into_setting()?,
@@ -110,9 +113,4 @@ fn beside_its_file(path: Setting<PathBuf>) -> Setting<PathBuf> {
         _ => PathBuf::new(),
     };
     Setting::new(folder.join(value), origin)
-}
-
-/// Where the system disk of a VM with a SCSI controller appears.
-fn first_scsi_disk() -> Setting<InstallDisk> {
-    Setting::new(InstallDisk::Path("/dev/sda".into()), Origin::BuiltIn(None))
 }

@@ -1,4 +1,4 @@
-use super::keys::{ClusterLayer, VmLayer};
+use super::keys::{ClusterLayer, NodeLayer, VmLayer};
 use super::layer::Field;
 use super::nested::DataDisks;
 use super::values::{Gib, Memory};
@@ -44,6 +44,11 @@ pub(super) fn vm(role: Role) -> VmLayer {
         // It depends on the place in the list.
         startup_order: Field::Absent,
     }
+}
+
+/// Where the system disk of a VM with a SCSI controller appears.
+pub(super) fn node() -> NodeLayer {
+    NodeLayer { disk: for_all(text("/dev/sda")), ..NodeLayer::default() }
 }
 
 pub(super) fn cluster() -> ClusterLayer {

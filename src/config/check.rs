@@ -13,7 +13,7 @@ use super::layer::{Field, Layer};
 use super::merge::{Draft, NodeDraft};
 use super::problem::{Place, Problem, Problems, Severity};
 use super::source::Source;
-use crate::model::{Bios, InstallDisk, Machine, NicAddress, NodeName, Origin, Role, Setting};
+use crate::model::{Bios, DiskSerial, InstallDisk, Machine, NicAddress, NodeName, Origin, Role, Setting};
 
 /// Whether what is absent from the draft is absent from the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,7 @@ impl Check<'_> {
             self.address(node);
             self.firmware(node);
             self.memory(node);
+            self.queues(node);
             self.disks(node);
             self.cards(node);
         }
@@ -80,7 +81,7 @@ impl Check<'_> {
     }
 
     fn cluster_name(&mut self) {
-        if self.draft.cluster.name.is_absent() {
+        if self.draft.cluster.name.is_absent() && !self.problems.is_meant(&["name", "cluster_name"]) {
             let problem = Problem::error("the cluster has no name").at(self.nodes_file());
             self.problems.report(problem.hint(
                 "add a line such as `name: home` to nodes.yaml or pvetalos.yaml, or set PVETALOS_CLUSTER; \
@@ -90,7 +91,7 @@ impl Check<'_> {
     }
 
     fn cidr(&mut self) {
-        if self.draft.cluster.cidr.is_absent() {
+        if self.draft.cluster.cidr.is_absent() && !self.problems.is_meant(&["network", "cidr", "node_cidr"]) {
             let problem = Problem::error("the network of the nodes is not given").at(self.nodes_file());
             self.problems.report(problem.hint(
                 "add `node_cidr: 192.168.1.0/24` to cluster.yaml, or `network: {cidr: 192.168.1.0/24}` to nodes.yaml",
@@ -116,17 +117,34 @@ impl Check<'_> {
                 self.warn_at(&gateway.origin, message, "outside", hint);
             }
         }
-        if let (Some(vip), Some(gateway)) = (cluster.vip.get(), cluster.gateway.get())
-            && vip.value == gateway.value
+        if let Some(gateway) = cluster.gateway.get()
+            && let Some((what, label)) = reserved(gateway.value, network)
         {
-            let message = format!("the shared address {} of the Kubernetes API is the gateway's", vip.value);
-            self.error_at(&vip.origin, message, "taken by the gateway", None);
+            self.error_at(&gateway.origin, format!("the gateway {} {what}", gateway.value), &label, None);
+        }
+        if let Some(vip) = cluster.vip.get() {
+            let shared = format!("the shared address {} of the Kubernetes API", vip.value);
+            if cluster.gateway.get().is_some_and(|gateway| gateway.value == vip.value) {
+                self.error_at(&vip.origin, format!("{shared} is the gateway's"), "taken by the gateway", None);
+            } else if let Some((what, label)) = reserved(vip.value, network) {
+                self.error_at(&vip.origin, format!("{shared} {what}"), &label, None);
+            }
+        }
+        for (whose, other) in [("pods", cluster.pod_cidr.get()), ("services", cluster.svc_cidr.get())] {
+            if let Some(other) = other
+                && let Ok(theirs) = other.value.0.parse::<IpNet>()
+                && (theirs.contains(&network) || network.contains(&theirs))
+            {
+                let problem = Problem::error(format!("the network of the nodes is also that of the {whose}"))
+                    .at(self.problems.place(&cidr.origin, "the nodes'"))
+                    .at(self.problems.place(&other.origin, format!("the {whose}'")));
+                self.problems.report(problem);
+            }
         }
     }
 
     fn endpoint(&mut self) {
-        let cluster = &self.draft.cluster;
-        if let (true, Some(csi)) = (cluster.endpoint.is_absent(), cluster.csi_endpoint.get()) {
+        if let Some(csi) = self.draft.cluster.csi_endpoint.get() {
             let message = "`proxmox_endpoint` is taken for the address of the Proxmox API".to_owned();
             let hint = "it is meant for CSI and CCM; set `proxmox_api_url` to be sure";
             self.warn_at(&csi.origin, message, "used because `proxmox_api_url` is not set", hint);
@@ -244,24 +262,33 @@ impl Check<'_> {
                 "address" => "add the `address` that the node is to have",
                 _ => "add a `name`",
             };
-            let place = Place::Part {
-                source: Arc::clone(self.nodes_source),
-                span: node.span.clone(),
-                label: format!("`{key}` is missing"),
-            };
+            let place = Place::part(self.nodes_source, node.span.clone(), format!("`{key}` is missing"));
             self.problems.report(Problem::error(format!("{what} has no `{key}`")).at(place).hint(hint));
         }
     }
 
     fn address(&mut self, node: &NodeDraft) {
-        let Some(Setting { value: address, origin }) = node.node.address.get() else {
-            return;
-        };
+        let own = node.node.address.get().map(|own| (own.value, &own.origin, true));
+        let cards = node.node.nics.get().into_iter().flat_map(|nics| &nics.value.0);
+        let extra = cards.filter_map(|nic| nic.address.as_ref()).filter_map(|setting| match setting.value {
+            NicAddress::Static(address) => Some((address.address(), &setting.origin, false)),
+            NicAddress::Dhcp => None,
+        });
+        for (address, origin, own) in own.into_iter().chain(extra) {
+            if let Some((what, label)) = self.taken_or_misplaced(address, own) {
+                self.error_at(origin, format!("the address {address} {what}"), &label, None);
+            }
+        }
+    }
+
+    /// Why a node cannot have this address. Only its own has to lie in the nodes' network.
+    fn taken_or_misplaced(&self, address: IpAddr, own: bool) -> Option<(&'static str, String)> {
         let cluster = &self.draft.cluster;
-        let taken = |other: &Field<IpAddr>| other.get().is_some_and(|other| other.value == *address);
-        let wrong = if let Some(cidr) = cluster.cidr.get()
-            && let Some(wrong) = misplaced(*address, cidr.value.network())
-        {
+        let taken = |other: &Field<IpAddr>| other.get().is_some_and(|other| other.value == address);
+        let network = cluster.cidr.get().map(|cidr| cidr.value.network());
+        if let Some(network) = network.filter(|network| own && !network.contains(&address)) {
+            Some(("lies outside of the nodes' network", format!("not in {network}")))
+        } else if let Some(wrong) = network.and_then(|network| reserved(address, network)) {
             Some(wrong)
         } else if taken(&cluster.gateway) {
             Some(("is the gateway's", "taken by the gateway".to_owned()))
@@ -269,9 +296,6 @@ impl Check<'_> {
             Some(("is the shared one of the Kubernetes API", "taken by the Kubernetes API".to_owned()))
         } else {
             None
-        };
-        if let Some((what, label)) = wrong {
-            self.error_at(origin, format!("the address {address} {what}"), &label, None);
         }
     }
 
@@ -343,6 +367,9 @@ impl Check<'_> {
                 "Talos asks for 2048 MiB at least, and 4096 to be comfortable",
             );
         }
+    }
+
+    fn queues(&mut self, node: &NodeDraft) {
         let vcpus = node.vm.cores.get().zip(node.vm.sockets.get());
         if let (Some(queues), Some((cores, sockets))) = (node.vm.net_queues.get(), vcpus)
             && queues.origin.is_declared()
@@ -367,16 +394,31 @@ impl Check<'_> {
                     self.warn_at(&disk.origin, message, "Talos would not find it", "write `/dev/sda`");
                 }
             }
-            InstallDisk::Serial(serial) => {
-                let data = node.vm.data_disks.get();
-                let twin = data.filter(|data| data.value.0.iter().any(|data| data.serial.as_ref() == Some(serial)));
-                if let Some(twin) = twin {
-                    let problem = Problem::error(format!("a data disk has the serial `{serial}` of the system disk"))
-                        .at(self.problems.place(&twin.origin, "among these"))
-                        .at(self.problems.place(&disk.origin, "the system disk"));
-                    self.problems.report(problem);
-                }
+            InstallDisk::Serial(_) => {}
+        }
+        self.serials(node);
+    }
+
+    fn serials(&mut self, node: &NodeDraft) {
+        let system = node.node.disk.get().and_then(|disk| match &disk.value {
+            InstallDisk::Serial(serial) => Some((serial, &disk.origin)),
+            InstallDisk::Path(_) => None,
+        });
+        let data = node.vm.data_disks.get();
+        let of_data = data.into_iter().flat_map(|data| {
+            data.value.0.iter().filter_map(|disk| disk.serial.as_ref()).map(|serial| (serial, &data.origin))
+        });
+        let mut seen: HashMap<&DiskSerial, &Origin> = HashMap::new();
+        for (serial, origin) in system.into_iter().chain(of_data) {
+            let Some(first) = seen.insert(serial, origin) else {
+                continue;
+            };
+            let mut problem = Problem::error(format!("two disks of one VM have the serial `{serial}`"))
+                .at(self.problems.place(origin, "among these"));
+            if first != origin {
+                problem = problem.at(self.problems.place(first, "the system disk"));
             }
+            self.problems.report(problem);
         }
     }
 
@@ -391,16 +433,12 @@ impl Check<'_> {
     }
 }
 
-/// Why a node cannot have this address in this network.
-fn misplaced(address: IpAddr, network: IpNet) -> Option<(&'static str, String)> {
-    if !network.contains(&address) {
-        return Some(("lies outside of the nodes' network", format!("not in {network}")));
-    }
+/// Why nobody can have this address in this network.
+fn reserved(address: IpAddr, network: IpNet) -> Option<(&'static str, String)> {
     // Networks of one or two addresses have no address of their own and no broadcast.
     if network.max_prefix_len() - network.prefix_len() < 2 {
-        return None;
-    }
-    if address == network.network() {
+        None
+    } else if address == network.network() {
         Some(("is the network itself", format!("the first address of {network}")))
     } else if network.addr().is_ipv4() && address == network.broadcast() {
         Some(("is the broadcast address", format!("the last address of {network}")))

@@ -1,15 +1,21 @@
+use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::keys::ClusterLayer;
 use super::layer::Field;
 use super::problem::{Place, Problem, Problems};
-use crate::model::{ApiToken, Invalid, Origin, Setting};
+use crate::model::{Invalid, Origin, Setting};
 
 /// A value from outside the files.
 #[derive(Clone)]
-pub(super) struct Given {
-    pub(super) value: String,
-    pub(super) origin: Origin,
+pub(super) enum Given {
+    Text {
+        value: String,
+        origin: Origin,
+    },
+    /// It is there, but cannot be read. That is reported; falling back to something else would be a surprise.
+    Unusable,
 }
 
 /// Values from outside the files: flags, environment variables and the files that those name.
@@ -29,55 +35,72 @@ pub(super) fn layer(outside: &Outside, problems: &mut Problems) -> ClusterLayer 
         endpoint: parse(outside.endpoint.as_ref(), problems),
         token_id: parse(outside.token_id.as_ref(), problems),
         token_secret: parse(outside.token_secret.as_ref(), problems),
-        token: parse::<ApiToken>(outside.token.as_ref(), problems),
+        token: parse(outside.token.as_ref(), problems),
         ..ClusterLayer::default()
     }
 }
 
 fn parse<T: std::str::FromStr<Err = Invalid>>(given: Option<&Given>, problems: &mut Problems) -> Field<T> {
-    let Some(Given { value, origin }) = given else {
-        return Field::Absent;
-    };
-    match value.parse() {
-        Ok(value) => Field::Given(Setting::new(value, origin.clone())),
-        Err(invalid) => {
-            problems.report(Problem::invalid(&invalid, |_| Place::Named(origin.to_string())));
-            Field::Wrong
-        }
+    match given {
+        None => Field::Absent,
+        Some(Given::Unusable) => Field::Wrong,
+        Some(Given::Text { value, origin }) => match value.parse() {
+            Ok(value) => Field::Given(Setting::new(value, origin.clone())),
+            Err(invalid) => {
+                problems.report(Problem::invalid(&invalid, |_| Place::Named(origin.to_string())));
+                Field::Wrong
+            }
+        },
     }
 }
 
-/// The environment as the rules of `PROXMOX_…` variables see it.
+/// The environment. An empty variable counts as one that is not set.
 pub(super) struct Variables<'a> {
-    pub(super) get: &'a dyn Fn(&str) -> Option<String>,
-    pub(super) read_file: &'a dyn Fn(&str) -> Result<String, String>,
+    pub(super) get: &'a dyn Fn(&str) -> Option<OsString>,
+    pub(super) read_file: &'a dyn Fn(&Path) -> Result<String, String>,
 }
 
 impl Variables<'_> {
-    /// The first of these variables that is set, itself or by the file that its `_FILE` twin names.
-    pub(super) fn first(&self, names: &[&str], problems: &mut Problems) -> Option<Given> {
-        names.iter().find_map(|name| self.one(name, problems))
+    /// The variable as it is, for names of files.
+    pub(super) fn raw(&self, name: &str) -> Option<OsString> {
+        (self.get)(name).filter(|value| !value.is_empty())
     }
 
-    fn one(&self, name: &str, problems: &mut Problems) -> Option<Given> {
+    /// The variable itself.
+    pub(super) fn plain(&self, name: &str, problems: &mut Problems) -> Option<Given> {
+        let value = self.raw(name)?;
+        let Ok(value) = value.into_string() else {
+            let problem = Problem::error("the variable is not UTF-8 text");
+            problems.report(problem.at(Place::Named(format!("environment {name}"))));
+            return Some(Given::Unusable);
+        };
+        Some(Given::Text { value, origin: Origin::Environment(Arc::from(name)) })
+    }
+
+    /// The first of these variables that is set, itself or by the file that its `_FILE` twin names.
+    pub(super) fn first(&self, names: &[&str], problems: &mut Problems) -> Option<Given> {
+        names.iter().find_map(|name| self.itself_or_file(name, problems))
+    }
+
+    fn itself_or_file(&self, name: &str, problems: &mut Problems) -> Option<Given> {
         let twin = format!("{name}_FILE");
-        let set = |name: &str| (self.get)(name).filter(|value| !value.is_empty());
-        match (set(name), set(&twin)) {
-            (Some(_), Some(_)) => {
-                let problem = Problem::error(format!("{name} and {twin} are both set"));
-                problems.report(problem.at(Place::Named(format!("environment {twin}"))).hint("unset one of the two"));
-                None
+        let Some(file) = self.raw(&twin) else {
+            return self.plain(name, problems);
+        };
+        let mut unusable = |message: String, hint: Option<&str>| {
+            let problem = Problem::error(message).at(Place::Named(format!("environment {twin}")));
+            problems.report(Problem { hint: hint.map(str::to_owned), ..problem });
+            Some(Given::Unusable)
+        };
+        if self.raw(name).is_some() {
+            return unusable(format!("{name} and {twin} are both set"), Some("unset one of the two"));
+        }
+        match (self.read_file)(Path::new(&file)) {
+            Ok(text) => {
+                let origin = Origin::Environment(Arc::from(twin.as_str()));
+                Some(Given::Text { value: text.trim().to_owned(), origin })
             }
-            (Some(value), None) => Some(Given { value, origin: Origin::Environment(Arc::from(name)) }),
-            (None, Some(file)) => match (self.read_file)(&file) {
-                Ok(text) => Some(Given { value: text.trim().to_owned(), origin: Origin::Environment(Arc::from(twin)) }),
-                Err(why) => {
-                    let problem = Problem::error(format!("the file that {twin} names cannot be read: {why}"));
-                    problems.report(problem.at(Place::Named(format!("environment {twin}"))));
-                    None
-                }
-            },
-            (None, None) => None,
+            Err(why) => unusable(format!("the file that {twin} names cannot be read: {why}"), None),
         }
     }
 }

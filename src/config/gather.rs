@@ -1,3 +1,4 @@
+use std::ffi::OsString;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use super::environment::{Given, Outside, Variables};
 use super::problem::{Place, Problem, Problems};
 use super::read::shown_cluster_keys;
 use super::source::Source;
-use crate::model::Origin;
+use crate::model::{Origin, made_printable, secret_in};
 
 /// The text of nodes.sample.yaml.
 pub const SAMPLE: &str = include_str!("../../nodes.sample.yaml");
@@ -30,6 +31,8 @@ pub struct Inputs {
     pub(super) nodes: Option<Arc<Source>>,
     pub(super) cluster: Option<Arc<Source>>,
     pub(super) settings: Option<Arc<Source>>,
+    /// A file is there or was named, and could not be read: what is absent may stand in it.
+    pub(super) incomplete: bool,
     pub(super) outside: Outside,
     pub(super) problems: Problems,
 }
@@ -47,42 +50,62 @@ impl Inputs {
     /// Reads the files and the environment. What cannot be read is a problem like any other.
     ///
     /// cluster.yaml and pvetalos.yaml are looked for beside nodes.yaml, so that files of two clusters never mix.
-    pub fn gather(locations: &Locations, variable: &dyn Fn(&str) -> Option<String>) -> Self {
+    pub fn gather(locations: &Locations, variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let mut problems = Problems::default();
-        let nodes_path = locations.nodes.clone().unwrap_or_else(|| PathBuf::from("nodes.yaml"));
+        let read = |file: &Path| read_file(file).map_err(|failure| failure.why);
+        let variables = Variables { get: variable, read_file: &read };
+        let named = |flag: &Option<PathBuf>, variable: &str| {
+            flag.clone().or_else(|| variables.raw(variable).map(PathBuf::from))
+        };
+
+        let nodes_named = named(&locations.nodes, "PVETALOS_NODES_FILE");
+        let nodes_path = nodes_named.clone().unwrap_or_else(|| PathBuf::from("nodes.yaml"));
         let nodes = match read_file(&nodes_path) {
             Ok(text) => Some(source(&nodes_path, text)),
             Err(failure) => {
-                let hint = (failure.absent && locations.nodes.is_none())
+                let hint = (failure.absent && nodes_named.is_none())
                     .then(|| "copy nodes.sample.yaml to nodes.yaml, or name your file with --nodes".to_owned());
                 problems.report(Problem { hint, ..failure.problem(&nodes_path) });
                 None
             }
         };
-        let mut beside = |given: &Option<PathBuf>, usual: &str| {
-            let path = given.clone().unwrap_or_else(|| nodes_path.with_file_name(usual));
-            match read_file(&path) {
-                Ok(text) => Some((path, text)),
+        let mut incomplete = nodes.is_none();
+        let mut beside = |given: Option<PathBuf>, usual: &str| {
+            let path = match &given {
+                Some(path) => path.clone(),
+                // Without nodes.yaml there is no beside.
+                None if nodes.is_none() => return None,
+                None => nodes_path.with_file_name(usual),
+            };
+            match if given.is_some() { read_file(&path) } else { read_regular_file(&path) } {
+                Ok(text) => Some(source(&path, text)),
                 Err(failure) if failure.absent && given.is_none() => {
-                    tracing::debug!(file = %path.display(), "not there");
+                    tracing::debug!(file = %shown(&path), "not there");
                     None
                 }
                 Err(failure) => {
                     problems.report(failure.problem(&path));
+                    incomplete = true;
                     None
                 }
             }
         };
-        let cluster = beside(&locations.cluster, "cluster.yaml");
-        let settings = beside(&locations.settings, "pvetalos.yaml");
-        let outside = outside(locations, variable, &mut problems);
+        let cluster = beside(named(&locations.cluster, "PVETALOS_CLUSTER_FILE"), "cluster.yaml");
+        let settings = beside(named(&locations.settings, "PVETALOS_SETTINGS_FILE"), "pvetalos.yaml");
+        let outside = outside(locations, &variables, &mut problems);
         Self {
             nodes: nodes.map(Arc::new),
-            cluster: cluster.map(|(path, text)| Arc::new(source(&path, text).showing_only(shown_cluster_keys()))),
-            settings: settings.map(|(path, text)| Arc::new(source(&path, text))),
+            cluster: cluster.map(|source| Arc::new(source.showing_only(shown_cluster_keys()))),
+            settings: settings.map(Arc::new),
+            incomplete,
             outside,
             problems,
         }
+    }
+
+    /// The same with the environment of this process.
+    pub fn from_environment(locations: &Locations) -> Self {
+        Self::gather(locations, &|name| std::env::var_os(name))
     }
 
     /// Inputs that come from no file: for tests, benchmarks and the built-in sample.
@@ -92,33 +115,44 @@ impl Inputs {
             nodes: Some(Arc::new(source("nodes.yaml", nodes))),
             cluster: cluster.map(|text| Arc::new(source("cluster.yaml", text).showing_only(shown_cluster_keys()))),
             settings: settings.map(|text| Arc::new(source("pvetalos.yaml", text))),
+            incomplete: false,
             outside: Outside::default(),
             problems: Problems::default(),
         }
     }
 }
 
-fn source(path: &Path, text: String) -> Source {
-    tracing::info!(file = %path.display(), bytes = text.len(), "read");
+pub(super) fn source(path: &Path, text: String) -> Source {
+    tracing::info!(file = %shown(path), bytes = text.len(), "read");
     Source::new(&path.display().to_string(), text)
 }
 
-fn outside(locations: &Locations, variable: &dyn Fn(&str) -> Option<String>, problems: &mut Problems) -> Outside {
-    let read = |file: &str| read_file(Path::new(file)).map_err(|failure| failure.why);
-    let variables = Variables { get: variable, read_file: &read };
-    let flag = locations.cluster_name.clone().map(|value| Given { value, origin: Origin::Flag("--cluster-name") });
+/// The name of a file in messages. Somebody may have typed a secret where a file belongs.
+fn shown(path: &Path) -> String {
+    let name = path.display().to_string();
+    if secret_in(&name).is_some() {
+        return "a file whose name is not shown".to_owned();
+    }
+    made_printable(&name).replace('\n', "\\n")
+}
+
+fn outside(locations: &Locations, variables: &Variables<'_>, problems: &mut Problems) -> Outside {
+    let flag = |value: &String| Given::Text { value: value.clone(), origin: Origin::Flag("--cluster-name") };
+    let name = locations.cluster_name.as_ref().map(flag);
     let mut outside = Outside {
-        cluster_name: flag.or_else(|| variables.first(&["PVETALOS_CLUSTER"], problems)),
+        // Not with its file twin: PVETALOS_CLUSTER_FILE names cluster.yaml.
+        cluster_name: name.or_else(|| variables.plain("PVETALOS_CLUSTER", problems)),
         endpoint: variables.first(&["PROXMOX_ENDPOINT", "PROXMOX_HOST", "PROXMOX_VE_ENDPOINT"], problems),
         ..Outside::default()
     };
     if let Some(path) = &locations.token_file {
-        match read_file(path) {
-            Ok(text) => {
-                outside.token = Some(Given { value: text.trim().to_owned(), origin: Origin::Flag("--token-file") });
+        outside.token = Some(match read_file(path) {
+            Ok(text) => Given::Text { value: text.trim().to_owned(), origin: Origin::Flag("--token-file") },
+            Err(failure) => {
+                problems.report(failure.problem(path));
+                Given::Unusable
             }
-            Err(failure) => problems.report(failure.problem(path)),
-        }
+        });
     } else {
         outside.token_id = variables.first(&["PROXMOX_TOKEN_ID"], problems);
         outside.token_secret = variables.first(&["PROXMOX_TOKEN_SECRET"], problems);
@@ -128,7 +162,7 @@ fn outside(locations: &Locations, variable: &dyn Fn(&str) -> Option<String>, pro
 }
 
 /// Why a file could not be read.
-struct Failure {
+pub(super) struct Failure {
     why: String,
     absent: bool,
 }
@@ -138,8 +172,8 @@ impl Failure {
         Self { why: why.into(), absent: false }
     }
 
-    fn problem(&self, path: &Path) -> Problem {
-        let name = path.display().to_string();
+    pub(super) fn problem(&self, path: &Path) -> Problem {
+        let name = shown(path);
         let message = if self.absent {
             "there is no such file".to_owned()
         } else {
@@ -149,7 +183,15 @@ impl Failure {
     }
 }
 
-fn read_file(path: &Path) -> Result<String, Failure> {
+/// Reads a file that nobody named, so that nobody meant a pipe that never ends or never begins.
+fn read_regular_file(path: &Path) -> Result<String, Failure> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => Err(Failure::new("it is not a regular file")),
+        _ => read_file(path),
+    }
+}
+
+pub(super) fn read_file(path: &Path) -> Result<String, Failure> {
     let file = std::fs::File::open(path).map_err(|error| Failure {
         absent: error.kind() == std::io::ErrorKind::NotFound,
         ..Failure::new(plain_words(&error))

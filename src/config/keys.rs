@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::layer::layer;
 use super::nested::{DataDisks, Nics};
-use super::values::{Gib, Ignored, Memory};
+use super::values::{Gib, Ignored, Memory, Unchecked};
 use crate::model::{
     ApiToken, BalloonMib, Bios, BridgeName, CloneMode, ClusterName, Cores, CpuType, DiskSerial, DomainName, Endpoint,
     Fingerprint, HostName, InstallDisk, MacAddress, Machine, Mtu, NicAddress, NodeName, OsType, PoolId, Prefixed,
@@ -83,7 +83,7 @@ layer! {
         disk_discard: bool, Vm ["disk_discard"];
         /// Show the disks to the guest as SSDs.
         disk_ssd: bool, Vm ["disk_ssd"];
-        /// Include the disks in Proxmox backups.
+        /// Include the disks in Proxmox backups; a data disk may say otherwise.
         disk_backup: bool, Vm ["disk_backup"];
         /// Include the disks in storage replication.
         disk_replicate: bool, Vm ["disk_replicate"];
@@ -116,11 +116,13 @@ layer! {
     /// What holds for the cluster as a whole.
     ClusterLayer {
         /// Name of the cluster: part of the mark by which its VMs are recognised.
-        name: ClusterName, Own ["name"], Top ["cluster_name"];
+        name: ClusterName, Own ["name", "cluster_name"];
+        /// Name of the cluster, unless another file or the environment gives one.
+        repository_name: Unchecked, Cluster ["cluster_name"];
         /// Address of the Proxmox API.
         endpoint: Endpoint, Proxmox ["endpoint", "api_url"], Top ["proxmox_api_url"];
         /// Address that CSI and CCM use; the API's when no other is given.
-        csi_endpoint: Endpoint, Top ["proxmox_endpoint"];
+        csi_endpoint: Unchecked, Top ["proxmox_endpoint"];
         /// Public half of the API token.
         token_id: TokenId, Proxmox ["token_id"], Top ["proxmox_api_token_id"];
         /// Secret half of the API token; better given by the environment.
@@ -137,10 +139,14 @@ layer! {
         vm_id_base: VmId, Proxmox ["vm_id_base"], Top ["proxmox_vm_id_base"];
         /// Network of the nodes.
         cidr: Prefixed, Network ["cidr", "node_cidr"], Top ["node_cidr"];
+        /// Network of the pods, which must not be that of the nodes.
+        pod_cidr: Unchecked, Top ["cluster_pod_cidr"];
+        /// Network of the services, which must not be that of the nodes.
+        svc_cidr: Unchecked, Top ["cluster_svc_cidr"];
         /// Default gateway; the first address of the network when not given.
         gateway: IpAddr, Network ["gateway", "node_default_gateway"],
             Top ["node_default_gateway", "node_gateway", "gateway_address"];
-        /// Name servers.
+        /// Name servers; with an empty list the VM gets those of its host.
         dns_servers: Vec<IpAddr>, Network ["dns_servers", "node_dns_servers"], Top ["node_dns_servers", "dns_servers"];
         /// Search domains.
         search_domains: Vec<DomainName>, Network ["search_domains"];
@@ -176,7 +182,7 @@ layer! {
         storage: StorageId, DataDisk ["storage"];
         /// Serial number that the guest sees.
         serial: DiskSerial, DataDisk ["serial"];
-        /// Include the disk in Proxmox backups.
+        /// Include the disk in Proxmox backups; as `disk_backup` says when not given.
         backup: bool, DataDisk ["backup"];
     }
 }

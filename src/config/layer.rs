@@ -1,6 +1,9 @@
-use super::problem::Problems;
+use std::str::FromStr;
+
+use super::problem::{Problem, Problems};
 use super::reader::{Fields, FromYaml, Reader};
-use crate::model::{Origin, Setting};
+use super::values::Unchecked;
+use crate::model::{Invalid, Origin, Setting};
 
 /// Where in a file a key may stand; a setting may have another name in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +56,25 @@ impl<T> Field<T> {
         match self {
             Self::Given(setting) => Some(setting),
             Self::Absent | Self::Wrong => None,
+        }
+    }
+
+    /// Itself, unless it is absent; then the text of somebody else's key, looked at only now.
+    pub(super) fn or_checked(self, lower: Field<Unchecked>, problems: &mut Problems) -> Self
+    where
+        T: FromStr<Err = Invalid>,
+    {
+        match (self, lower) {
+            (Self::Absent, Field::Given(Setting { value: Unchecked(text), origin })) => match text.parse() {
+                Ok(value) => Self::Given(Setting::new(value, origin)),
+                Err(invalid) => {
+                    let problem = Problem::invalid(&invalid, |label| problems.place(&origin, label));
+                    problems.report(problem);
+                    Self::Wrong
+                }
+            },
+            (Self::Absent, Field::Wrong) => Self::Wrong,
+            (own, _) => own,
         }
     }
 
@@ -153,7 +175,7 @@ pub(super) fn only_one<T>(first: Field<T>, second: Field<T>, problems: &mut Prob
             (Origin::File { span: a, .. }, Origin::File { span: b, .. }) if a.start > b.start => (second, first),
             _ => (first, second),
         };
-        let problem = super::problem::Problem::error("the same setting is given twice in this file")
+        let problem = Problem::error("the same setting is given twice in this file")
             .at(problems.place(&later.origin, "given again"))
             .at(problems.place(&earlier.origin, "first given here"));
         problems.report(problem.hint("keep one of the two"));

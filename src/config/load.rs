@@ -47,14 +47,15 @@ impl Loaded {
 
 /// Makes a cluster of what was gathered. Reads its arguments and nothing else.
 pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
-    let Inputs { nodes, cluster, settings, outside, mut problems } = inputs;
+    let Inputs { nodes, cluster, settings, incomplete, outside, mut problems } = inputs;
     for source in [nodes.as_ref(), cluster.as_ref(), settings.as_ref()].into_iter().flatten() {
         problems.add_source(source.clone());
     }
     let cluster_file = cluster.as_ref().and_then(|source| read::cluster_file(source, &mut problems));
     let settings_file = settings.as_ref().and_then(|source| read::settings_file(source, &mut problems));
     let nodes_file = nodes.as_ref().and_then(|source| read::nodes_file(source, &mut problems));
-    let unreadable = (cluster.is_some() && cluster_file.is_none()) || (settings.is_some() && settings_file.is_none());
+    let unreadable =
+        incomplete || (cluster.is_some() && cluster_file.is_none()) || (settings.is_some() && settings_file.is_none());
     let outside = environment::layer(&outside, &mut problems);
 
     let mut explained = Vec::new();
@@ -70,8 +71,8 @@ pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
         // With a file missing from the picture, its settings would be missed in the others.
         let absences = if unreadable { Absences::Unknown } else { Absences::Known };
         check(&draft, &nodes_source, absences, &mut problems);
+        draft.settle(&mut problems);
         if !problems.has_errors() {
-            draft.settle();
             if explaining == Explain::Yes {
                 explained = explain(&draft);
             }

@@ -1,14 +1,14 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::built_in;
 use super::keys::{ClusterLayer, NodeLayer, VmLayer};
 use super::layer::{Field, Layer};
 use super::problem::{Place, Problem, Problems};
 use super::read::{Globals, NodesFile, SettingsFile};
 use super::source::{Source, Span};
 use super::suggest::did_you_mean;
-use crate::model::{Origin, Queues, Quoted, Role, Setting, StartupOrder};
+use super::{built_in, credentials};
+use crate::model::{ClusterName, Origin, Queues, Quoted, Role, Setting, StartupOrder};
 
 /// What counts in the end, whether or not it makes sense.
 pub(super) struct Draft {
@@ -25,7 +25,9 @@ pub(super) struct NodeDraft {
 
 impl Draft {
     /// Brings values in line with each other where that needs no word from the user any more.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn settle(&mut self, problems: &mut Problems) {
+        let csi_endpoint = std::mem::take(&mut self.cluster.csi_endpoint);
+        self.cluster.endpoint = std::mem::take(&mut self.cluster.endpoint).or_checked(csi_endpoint, problems);
         let proxmox_tags = self.cluster.vlan_mode.get().is_some_and(|mode| mode.value);
         for NodeDraft { vm, .. } in &mut self.nodes {
             if let (Field::Given(queues), Some(cores), Some(sockets)) =
@@ -65,7 +67,8 @@ pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems
     if let Some(source) = &settings_source {
         report_strangers(&settings, &nodes, source, problems);
     }
-    let globals = [&settings.globals, &cluster, &nodes.globals];
+    let NodesFile { globals: nodes_globals, nodes } = nodes;
+    let globals = [&settings.globals, &cluster, &nodes_globals];
     let base = |role: Role| {
         let mut base = VmLayer::default();
         for file in globals {
@@ -79,11 +82,12 @@ pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems
     };
     let (controllers, workers) = (base(Role::Controller), base(Role::Worker));
 
-    let drafts = nodes.nodes.into_iter().enumerate().map(|(index, entry)| {
+    let drafts = nodes.into_iter().enumerate().map(|(index, entry)| {
         let name = entry.node.name.get().map(|name| name.value.as_str());
         let overlay = name.and_then(|name| settings.nodes.get(name)).map(|(overlay, _)| overlay);
         let mut node = overlay.map(|overlay| overlay.node.clone()).unwrap_or_default();
         node.fill_from(&entry.node);
+        node.fill_from(&built_in::node());
         let mut vm = overlay.map(|overlay| overlay.vm.clone()).unwrap_or_default();
         vm.fill_from(&entry.vm);
         let mut draft = NodeDraft { node, vm, span: entry.span };
@@ -93,35 +97,33 @@ pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems
     });
     let drafts = drafts.collect();
 
-    let mut merged = halved_token(outside);
-    for file in globals {
-        merged.fill_from(&halved_token(file.cluster.clone()));
+    let mut places = [outside, settings.globals.cluster, cluster.cluster, nodes_globals.cluster];
+    let (token_id, token_secret) = credentials::take(&mut places, problems);
+    let name = cluster_name(&mut places, problems);
+    let mut merged = ClusterLayer { name, token_id, token_secret, ..ClusterLayer::default() };
+    for place in &places {
+        merged.fill_from(place);
     }
     merged.fill_from(&built_in::cluster());
     merged.gateway = std::mem::take(&mut merged.gateway).or(first_of_network(&merged));
+    // Taken for the API's address only when there is no other; the warning about that is for later.
+    if !merged.endpoint.is_absent() {
+        merged.csi_endpoint = Field::Absent;
+    }
     Draft { cluster: merged, nodes: drafts }
+}
+
+/// The repository's own name for the cluster has the rank of its file, but is looked at only when it counts.
+fn cluster_name(places: &mut [ClusterLayer; 4], problems: &mut Problems) -> Field<ClusterName> {
+    let [outside, settings, cluster, nodes] = places;
+    let above = std::mem::take(&mut outside.name).or(std::mem::take(&mut settings.name));
+    above.or_checked(std::mem::take(&mut cluster.repository_name), problems).or(std::mem::take(&mut nodes.name))
 }
 
 /// The family's rule: the place in the list, from 1, plus 3.
 fn startup_order(index: usize) -> Setting<StartupOrder> {
     let order = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(4);
     Setting::new(StartupOrder::nearest(order), Origin::Derived("from the place in the list"))
-}
-
-/// Splits a whole token, so that its halves take part in the ranking of places.
-fn halved_token(mut cluster: ClusterLayer) -> ClusterLayer {
-    match std::mem::take(&mut cluster.token) {
-        Field::Absent => {}
-        Field::Wrong => {
-            cluster.token_id = cluster.token_id.or(Field::Wrong);
-            cluster.token_secret = cluster.token_secret.or(Field::Wrong);
-        }
-        Field::Given(Setting { value, origin }) => {
-            cluster.token_id = cluster.token_id.or(Field::Given(Setting::new(value.id, origin.clone())));
-            cluster.token_secret = cluster.token_secret.or(Field::Given(Setting::new(value.secret, origin)));
-        }
-    }
-    cluster
 }
 
 fn first_of_network(cluster: &ClusterLayer) -> Field<IpAddr> {
@@ -137,17 +139,15 @@ fn first_of_network(cluster: &ClusterLayer) -> Field<IpAddr> {
 
 /// Settings for a node that does not exist are a mistake in one of the two files.
 fn report_strangers(settings: &SettingsFile, nodes: &NodesFile, source: &Arc<Source>, problems: &mut Problems) {
-    let names: Vec<&str> =
-        nodes.nodes.iter().filter_map(|node| node.node.name.get()).map(|name| name.value.as_str()).collect();
-    for (name, (_, span)) in &settings.nodes {
-        if names.contains(&name.as_str()) {
-            continue;
-        }
-        let place = Place::Part { source: Arc::clone(source), span: span.clone(), label: "no such node".to_owned() };
+    let names: Option<Vec<&str>> =
+        nodes.nodes.iter().map(|node| node.node.name.get().map(|name| name.value.as_str())).collect();
+    // With a name that cannot be read it may be that one's settings.
+    let Some(names) = names else {
+        return;
+    };
+    for (name, (_, span)) in settings.nodes.iter().filter(|(name, _)| !names.contains(&name.as_str())) {
+        let place = Place::part(source, span.clone(), "no such node");
         let problem = Problem::error(format!("nodes.yaml has no node {}", Quoted::new(name))).at(place);
-        problems.report(match did_you_mean(name, names.iter().copied()) {
-            Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-            None => problem,
-        });
+        problems.report(problem.did_you_mean(did_you_mean(name, names.iter().copied())));
     }
 }

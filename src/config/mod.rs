@@ -15,6 +15,9 @@
 mod build;
 mod built_in;
 mod check;
+mod connection;
+mod credentials;
+mod document;
 mod environment;
 mod gather;
 mod keys;
@@ -32,10 +35,11 @@ mod suggest;
 mod values;
 mod yaml;
 
+pub use connection::Connection;
+pub use document::{parse_document, read_document};
 pub use gather::{Inputs, Locations, SAMPLE};
 pub use load::{Explain, Explained, Loaded, load};
 pub use problem::{Place, Problem, Severity};
 pub use reference::reference;
 pub use schema::{Schema, schema};
 pub use source::{Excerpt, Source};
-pub use yaml::yaml_as_json;

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::reader::{Fields, FromYaml, Reader};
 use super::schema::mapping;
 use super::yaml::{Content, Yaml};
-use crate::model::{DataDisk, ExtraNic};
+use crate::model::{DataDisk, DiskSerial, DiskSize, ExtraNic, StorageId};
 
 /// The extra network cards of a node.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,8 @@ impl FromYaml for Nics {
         shown(&self.0, |nic| {
             let vlan = nic.vlan_tag.map_or(String::new(), |tag| format!(" vlan {tag}"));
             let address = nic.address.as_ref().map_or(String::new(), |address| format!(" {}", address.value));
-            format!("{} on {}{vlan}{address}", nic.mac_address.value, nic.bridge)
+            let mtu = nic.mtu.map_or(String::new(), |mtu| format!(" mtu {mtu}"));
+            format!("{} on {}{vlan}{address}{mtu}", nic.mac_address.value, nic.bridge)
         })
     }
 }
@@ -48,13 +49,35 @@ fn nic(yaml: &Yaml, reader: &mut Reader<'_>) -> Option<ExtraNic> {
 
 /// The data disks of a VM.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DataDisks(pub(super) Vec<DataDisk>);
+pub(super) struct DataDisks(pub(super) Vec<DataDiskSays>);
+
+/// A data disk before it takes from its VM what it does not say itself.
+#[derive(Clone, Debug)]
+pub(super) struct DataDiskSays {
+    size: DiskSize,
+    storage: Option<StorageId>,
+    pub(super) serial: Option<DiskSerial>,
+    backup: Option<bool>,
+}
+
+impl DataDisks {
+    /// The disks of a VM with this storage and this word about backups.
+    pub(super) fn resolved(self, storage: &StorageId, backup: bool) -> Vec<DataDisk> {
+        let disk = |disk: DataDiskSays| DataDisk {
+            size: disk.size,
+            storage: disk.storage.unwrap_or_else(|| storage.clone()),
+            serial: disk.serial,
+            backup: disk.backup.unwrap_or(backup),
+        };
+        self.0.into_iter().map(disk).collect()
+    }
+}
 
 impl FromYaml for DataDisks {
     fn read(yaml: &Yaml, reader: &mut Reader<'_>) -> Option<Self> {
         // Proxmox has scsi0 to scsi30, and scsi0 is the system disk.
         let items = items(yaml, "a list of disks", 30, reader)?;
-        let disks: Vec<Option<DataDisk>> = items.iter().map(|item| data_disk(item, reader)).collect();
+        let disks: Vec<Option<DataDiskSays>> = items.iter().map(|item| data_disk(item, reader)).collect();
         disks.into_iter().collect::<Option<_>>().map(Self)
     }
 
@@ -65,19 +88,21 @@ impl FromYaml for DataDisks {
     fn show(&self) -> String {
         shown(&self.0, |disk| {
             let storage = disk.storage.as_ref().map_or(String::new(), |storage| format!(" on {storage}"));
-            format!("{}{storage}", disk.size)
+            let serial = disk.serial.as_ref().map_or(String::new(), |serial| format!(" serial {serial}"));
+            let backup = disk.backup.map_or("", |backup| if backup { " with backup" } else { " without backup" });
+            format!("{}{storage}{serial}{backup}", disk.size)
         })
     }
 }
 
-fn data_disk(yaml: &Yaml, reader: &mut Reader<'_>) -> Option<DataDisk> {
+fn data_disk(yaml: &Yaml, reader: &mut Reader<'_>) -> Option<DataDiskSays> {
     let disk: DataDiskLayer = item(yaml, Scope::DataDisk, "a data disk", reader)?;
     require(&disk.size, yaml, "a data disk", "size", reader);
-    Some(DataDisk {
+    Some(DataDiskSays {
         size: disk.size.into_setting()?.value.0,
         storage: disk.storage.into_setting().map(|storage| storage.value),
         serial: disk.serial.into_setting().map(|serial| serial.value),
-        backup: disk.backup.into_setting().is_some_and(|backup| backup.value),
+        backup: disk.backup.into_setting().map(|backup| backup.value),
     })
 }
 

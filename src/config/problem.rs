@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::source::{Source, Span};
@@ -35,6 +36,12 @@ pub enum Place {
     Named(String),
 }
 
+impl Place {
+    pub(super) fn part(source: &Arc<Source>, span: Span, label: impl Into<String>) -> Self {
+        Self::Part { source: Arc::clone(source), span, label: label.into() }
+    }
+}
+
 impl Problem {
     pub(super) fn new(severity: Severity, message: impl Into<String>) -> Self {
         Self { severity, message: message.into(), places: Vec::new(), hint: None }
@@ -59,9 +66,30 @@ impl Problem {
         Self { hint: invalid.suggestion().map(str::to_owned), ..Self::error(message) }.at(place)
     }
 
+    fn is_same(&self, other: &Self) -> bool {
+        let same_place = |(own, other): (&Place, &Place)| match (own, other) {
+            (Place::Part { source: a, span: x, .. }, Place::Part { source: b, span: y, .. }) => {
+                Arc::ptr_eq(a, b) && x == y
+            }
+            (Place::Named(a), Place::Named(b)) => a == b,
+            _ => false,
+        };
+        self.message == other.message
+            && self.places.len() == other.places.len()
+            && self.places.iter().zip(&other.places).all(same_place)
+    }
+
     pub(super) fn at(mut self, place: Place) -> Self {
         self.places.push(place);
         self
+    }
+
+    /// Proposes the word that was probably meant.
+    pub(super) fn did_you_mean(self, meant: Option<&str>) -> Self {
+        match meant {
+            Some(meant) => self.hint(format!("did you mean `{meant}`?")),
+            None => self,
+        }
     }
 
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -75,15 +103,36 @@ impl Problem {
 pub(super) struct Problems {
     sources: Vec<Arc<Source>>,
     list: Vec<Problem>,
+    /// Known words that unknown ones were probably meant to be: what they name is misspelt, not missing.
+    meant: HashSet<String>,
+    /// How many were found beyond those that anybody would read.
+    more: usize,
 }
+
+/// Nobody mends more mistakes than this before the next run.
+const MOST: usize = 1000;
 
 impl Problems {
     pub(super) fn add_source(&mut self, source: Arc<Source>) {
         self.sources.push(source);
     }
 
+    /// Keeps a problem; the same one again, as through an alias, is not worth a second word.
     pub(super) fn report(&mut self, problem: Problem) {
-        self.list.push(problem);
+        if self.list.iter().rev().take(MOST).any(|known| known.is_same(&problem)) {
+            return;
+        }
+        if self.list.len() < MOST { self.list.push(problem) } else { self.more += 1 }
+    }
+
+    /// Remembers what an unknown word was probably meant to be.
+    pub(super) fn remember_meant(&mut self, word: &str) {
+        self.meant.insert(word.to_owned());
+    }
+
+    /// Whether one of these words is there, but misspelt or of the wrong kind.
+    pub(super) fn is_meant(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.meant.contains(*word))
     }
 
     pub(super) fn has_errors(&self) -> bool {
@@ -95,7 +144,7 @@ impl Problems {
         if let Origin::File { file, span, .. } = origin
             && let Some(source) = self.sources.iter().find(|source| source.name() == file)
         {
-            return Place::Part { source: Arc::clone(source), span: span.clone(), label: label.into() };
+            return Place::part(source, span.clone(), label);
         }
         Place::Named(origin.to_string())
     }
@@ -110,6 +159,9 @@ impl Problems {
             _ => (0, 0, 0),
         };
         self.list.sort_by_key(|problem| (problem.severity, rank(problem.places.first())));
+        if self.more > 0 {
+            self.list.push(Problem::error(format!("{} more problems are not shown", self.more)));
+        }
         self.list
     }
 }

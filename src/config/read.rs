@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::keys::{ClusterLayer, NodeLayer, VmLayer};
-use super::layer::{Layer, Scope};
+use super::layer::{Field, Layer, Scope};
 use super::problem::{Place, Problem, Problems};
 use super::reader::{Fields, Reader};
 use super::source::{Source, Span};
@@ -60,16 +60,13 @@ pub(super) fn nodes_file(source: &Arc<Source>, problems: &mut Problems) -> Optio
     let mut reader = Reader { source, problems };
     let mut fields = top_level(&tree, &mut reader)?;
     let globals = own_globals(&mut fields, &mut reader);
-    let nodes = if let Some(entry) = fields.entry(&["nodes"], &mut reader) {
-        node_list(entry, &mut reader)
-    } else {
+    let nodes = fields.entry(&["nodes"], &mut reader).map(|entry| node_list(entry, &mut reader));
+    refuse_rest("nodes.yaml", &mut fields, &mut reader);
+    if nodes.is_none() && !reader.problems.is_meant(&["nodes"]) {
         let problem = Problem::error("there is no list `nodes`").at(Place::Named(source.name().to_string()));
         reader.report(problem.hint(EXAMPLE_NODE));
-        Vec::new()
-    };
-    refuse_secrets(&mut fields, &mut reader);
-    fields.refuse_unknown("nodes.yaml", &own_top_level_names(), &mut reader);
-    Some(NodesFile { globals, nodes })
+    }
+    Some(NodesFile { globals, nodes: nodes.unwrap_or_default() })
 }
 
 const EXAMPLE_NODE: &str = "give at least one node, for example:
@@ -89,8 +86,7 @@ pub(super) fn settings_file(source: &Arc<Source>, problems: &mut Problems) -> Op
     let mut fields = top_level(&tree, &mut reader)?;
     let globals = own_globals(&mut fields, &mut reader);
     let nodes = fields.entry(&["nodes"], &mut reader).map(|entry| overlays(entry, &mut reader)).unwrap_or_default();
-    refuse_secrets(&mut fields, &mut reader);
-    fields.refuse_unknown("pvetalos.yaml", &own_top_level_names(), &mut reader);
+    refuse_rest("pvetalos.yaml", &mut fields, &mut reader);
     Some(SettingsFile { globals, nodes })
 }
 
@@ -106,7 +102,7 @@ pub(super) fn cluster_file(source: &Arc<Source>, problems: &mut Problems) -> Opt
     let secrets = ClusterLayer::read(Scope::Cluster, &mut fields, &mut reader);
     globals.cluster = globals.cluster.unite(secrets, reader.problems);
     for (entry, _) in fields.unknown(&[]) {
-        tracing::debug!(file = %source.name(), key = entry.key, "not a key of ours");
+        tracing::debug!(file = %Quoted::new(source.name()), key = %Quoted::new(&entry.key), "not a key of ours");
     }
     Some(globals)
 }
@@ -153,10 +149,7 @@ fn flat_globals(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Globals {
         for (entry, meant) in section.unknown(&VmLayer::names(Scope::Vm)) {
             let place = reader.place(&entry.key_span, "not used");
             let problem = Problem::warning(format!("`{map}` has no key {}", Quoted::new(&entry.key))).at(place);
-            reader.report(match meant {
-                Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-                None => problem,
-            });
+            reader.report(problem.did_you_mean(meant));
         }
         let target = match map {
             "proxmox_vm_controller_defaults" => &mut globals.controllers,
@@ -181,7 +174,9 @@ fn own_globals(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Globals {
         let vm = VmLayer::read(scope, &mut fields, reader);
         refuse_secrets(&mut fields, reader);
         let known = [ClusterLayer::names(scope), VmLayer::names(scope)].concat();
-        fields.refuse_unknown(&format!("`{section}`"), &known, reader);
+        for meant in fields.refuse_unknown(&format!("`{section}`"), &known, reader) {
+            reader.problems.remember_meant(meant);
+        }
         globals.cluster = globals.cluster.unite(cluster, reader.problems);
         globals.vm = globals.vm.unite(vm, reader.problems);
     }
@@ -206,6 +201,14 @@ fn role_defaults(role: &str, defaults: &mut Fields<'_>, reader: &mut Reader<'_>)
     let settings = VmLayer::read(Scope::Vm, &mut fields, reader);
     fields.refuse_unknown(&format!("`{section}`"), &VmLayer::names(Scope::Vm), reader);
     settings
+}
+
+/// Reports what is left at the top level of one of our own files.
+fn refuse_rest(file: &str, fields: &mut Fields<'_>, reader: &mut Reader<'_>) {
+    refuse_secrets(fields, reader);
+    for meant in fields.refuse_unknown(file, &own_top_level_names(), reader) {
+        reader.problems.remember_meant(meant);
+    }
 }
 
 /// Secrets have no key in files that are committed; whoever puts one there needs to be told where it belongs.
@@ -240,10 +243,19 @@ fn node_list(entry: &Entry, reader: &mut Reader<'_>) -> Vec<NodeSays> {
 
 fn node(yaml: &Yaml, scope: Scope, reader: &mut Reader<'_>) -> Option<NodeSays> {
     let mut fields = Fields::of(yaml, "a node", None, reader)?;
-    let node = NodeLayer::read(scope, &mut fields, reader);
+    let mut node = NodeLayer::read(scope, &mut fields, reader);
     let vm = VmLayer::read(Scope::Vm, &mut fields, reader);
     let known = [NodeLayer::names(scope), VmLayer::names(Scope::Vm)].concat();
-    fields.refuse_unknown("a node", &known, reader);
+    // A misspelt key is not also a missing one.
+    for meant in fields.refuse_unknown("a node", &known, reader) {
+        match meant {
+            "name" => node.name = std::mem::take(&mut node.name).or(Field::Wrong),
+            "address" => node.address = std::mem::take(&mut node.address).or(Field::Wrong),
+            "controller" => node.controller = std::mem::take(&mut node.controller).or(Field::Wrong),
+            "mac_addr" => node.mac_addr = std::mem::take(&mut node.mac_addr).or(Field::Wrong),
+            _ => {}
+        }
+    }
     Some(NodeSays { node, vm, span: yaml.span.clone() })
 }
 
@@ -261,12 +273,11 @@ fn overlays(entry: &Entry, reader: &mut Reader<'_>) -> HashMap<String, (NodeSays
     };
     let mut overlays = HashMap::new();
     for entry in nodes {
-        if entry.value.content == Content::Null {
-            continue;
-        }
-        if let Some(says) = node(&entry.value, Scope::Overlay, reader) {
-            overlays.insert(entry.key.clone(), (says, entry.key_span.clone()));
-        }
+        let says = match &entry.value.content {
+            Content::Null => Some(NodeSays::default()),
+            _ => node(&entry.value, Scope::Overlay, reader),
+        };
+        overlays.extend(says.map(|says| (entry.key.clone(), (says, entry.key_span.clone()))));
     }
     overlays
 }

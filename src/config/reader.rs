@@ -28,7 +28,7 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     pub(super) fn place(&self, span: &Span, label: impl Into<String>) -> Place {
-        Place::Part { source: Arc::clone(self.source), span: span.clone(), label: label.into() }
+        Place::part(self.source, span.clone(), label)
     }
 
     pub(super) fn report(&mut self, problem: Problem) {
@@ -114,6 +114,8 @@ impl<'y> Fields<'y> {
             *slot = None;
             match found {
                 None => found = Some(entry),
+                // What the mapping says itself wins over what it took in by `<<`.
+                Some(first) if first.merged != entry.merged => found = Some(if first.merged { entry } else { first }),
                 Some(first) => {
                     let problem = Problem::error(format!("`{}` and `{}` are the same setting", first.key, entry.key))
                         .at(reader.place(&entry.key_span, "given again"))
@@ -131,23 +133,23 @@ impl<'y> Fields<'y> {
             return Field::Absent;
         };
         // Nothing after a colon is reported at the key: there is nothing else to point at.
-        let span = if entry.value.content == Content::Null { &entry.key_span } else { &entry.value.span };
-        let value = if entry.value.content == Content::Null {
-            T::read(&Yaml { content: Content::Null, span: span.clone() }, reader)
-        } else {
-            T::read(&entry.value, reader)
-        };
-        let Some(value) = value else {
-            return Field::Wrong;
-        };
+        let nothing = || Yaml { content: Content::Null, span: entry.key_span.clone() };
+        let value = if entry.value.content == Content::Null { &nothing() } else { &entry.value };
         let key = self.section.clone().unwrap_or_else(|| Arc::from(entry.key.as_str()));
-        Field::Given(Setting::new(value, reader.origin(span, &key)))
+        match T::read(value, reader) {
+            Some(read) => Field::Given(Setting::new(read, reader.origin(&value.span, &key))),
+            None => Field::Wrong,
+        }
     }
 
     /// Takes a nested mapping.
     pub(super) fn section(&mut self, name: &str, section: &str, reader: &mut Reader<'_>) -> Option<Self> {
         let entry = self.entry(&[name], reader)?;
-        Fields::of(&entry.value, &format!("`{name}`"), Some(section), reader)
+        let fields = Fields::of(&entry.value, &format!("`{name}`"), Some(section), reader);
+        if fields.is_none() {
+            reader.problems.remember_meant(name);
+        }
+        fields
     }
 
     /// Every key that nobody took, with the word that was probably meant.
@@ -156,15 +158,14 @@ impl<'y> Fields<'y> {
         left.map(|entry| (*entry, did_you_mean(&entry.key, known.iter().copied()))).collect()
     }
 
-    /// Reports every key that nobody took.
-    pub(super) fn refuse_unknown(&self, what: &str, known: &[&str], reader: &mut Reader<'_>) {
-        for (entry, meant) in self.unknown(known) {
+    /// Reports every key that nobody took, and returns what they were probably meant to be.
+    pub(super) fn refuse_unknown<'k>(&self, what: &str, known: &[&'k str], reader: &mut Reader<'_>) -> Vec<&'k str> {
+        let unknown = self.unknown(known);
+        for (entry, meant) in &unknown {
             let place = reader.place(&entry.key_span, "unknown key");
             let problem = Problem::error(format!("{what} has no key {}", Quoted::new(&entry.key))).at(place);
-            reader.report(match meant {
-                Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-                None => problem,
-            });
+            reader.report(problem.did_you_mean(*meant));
         }
+        unknown.into_iter().filter_map(|(_, meant)| meant).collect()
     }
 }

@@ -42,9 +42,17 @@ whole from one place, not joined. `pvetalos validate --explain` shows for every 
 | `PROXMOX_TOKEN_ID`, `PROXMOX_TOKEN_SECRET` | the API token, in two halves |
 | `PROXMOX_VE_API_TOKEN` | the API token as `user@realm!name=secret` |
 
-Each also with `_FILE` added, as the name of a file that holds the value. `--token-file FILE` names a file with
-`user@realm!name=secret` and stands above them. No flag takes the secret itself, and nodes.yaml and pvetalos.yaml have
-no key for it.
+Those of Proxmox also with `_FILE` added, as the name of a file that holds the value. `--token-file FILE` names a file
+with `user@realm!name=secret` and stands above them. No flag takes the secret itself, and nodes.yaml and pvetalos.yaml
+have no key for it. An empty variable counts as not set. Both halves of a token have to come from one place, or name the
+same token.
+
+## Where pvetalos is stricter than the repositories' own schemas
+
+Some values pass there and could not work here, so that they are refused: a `disk` that is no path and no serial number
+that QEMU can carry (20 letters, digits, `-`, `_`, `.`), a `cpu_type` below x86-64-v2, names of hosts, storages, bridges,
+tags and pools that Proxmox itself refuses, a `proxmox_api_url` without TLS or with another path than `/api2/json`, a
+`schematic_id` that is not hexadecimal. An unknown key inside of a `proxmox_vm_…` map is a warning.
 ";
 
 /// The reference page of every key, as Markdown.
@@ -124,7 +132,6 @@ fn built_in_value(key: &Key, scope: Scope) -> String {
         (Some(controller), Some(worker)) if controller != worker => {
             format!("{controller} (controller), {worker} (worker)")
         }
-        (None, _) if key.setting == "disk" => "/dev/sda".to_owned(),
-        (value, _) => cluster.or(value).unwrap_or_default(),
+        (value, _) => cluster.or(value).or(of(built_in::node().explain())).unwrap_or_default(),
     }
 }

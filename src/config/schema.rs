@@ -27,33 +27,37 @@ pub fn schema(file: Schema) -> Value {
         let mut keys = Map::new();
         add::<ClusterLayer>(&mut keys, scope);
         add::<VmLayer>(&mut keys, scope);
-        properties.insert(section.to_owned(), closed(keys, &[]));
+        properties.insert(section.to_owned(), or_nothing(closed(keys, &[])));
     }
     let mut defaults = properties_of::<VmLayer>(Scope::Vm);
-    defaults.insert("controller".to_owned(), mapping::<VmLayer>(Scope::Vm, &[]));
-    defaults.insert("worker".to_owned(), mapping::<VmLayer>(Scope::Vm, &[]));
-    properties.insert("defaults".to_owned(), closed(defaults, &[]));
+    defaults.insert("controller".to_owned(), or_nothing(mapping::<VmLayer>(Scope::Vm, &[])));
+    defaults.insert("worker".to_owned(), or_nothing(mapping::<VmLayer>(Scope::Vm, &[])));
+    properties.insert("defaults".to_owned(), or_nothing(closed(defaults, &[])));
     for map in super::read::VM_MAPS {
-        properties
-            .insert(map.to_owned(), json!({ "type": "object", "properties": properties_of::<VmLayer>(Scope::Vm) }));
+        let open = json!({ "type": "object", "properties": properties_of::<VmLayer>(Scope::Vm) });
+        properties.insert(map.to_owned(), or_nothing(open));
     }
     properties.insert("nodes".to_owned(), nodes);
     let required: &[&str] = if file == Schema::Nodes { &["nodes"] } else { &[] };
-    let Value::Object(body) = closed(properties, required) else {
-        return Value::Null;
-    };
-    let head = json!({ "$schema": "http://json-schema.org/draft-07/schema#", "title": title });
-    let Value::Object(mut whole) = head else {
-        return Value::Null;
-    };
-    whole.extend(body);
-    Value::Object(whole)
+    let body = closed(properties, required);
+    let body = if file == Schema::Settings { or_nothing(body) } else { body };
+    let mut whole = json!({ "$schema": "http://json-schema.org/draft-07/schema#", "title": title });
+    for (key, value) in body.as_object().into_iter().flatten() {
+        whole[key] = value.clone();
+    }
+    whole
+}
+
+/// A section whose lines are all commented out is allowed.
+fn or_nothing(mut mapping: Value) -> Value {
+    mapping["type"] = json!(["object", "null"]);
+    mapping
 }
 
 fn node_list() -> Value {
     let mut node = properties_of::<NodeLayer>(Scope::Node);
     add::<VmLayer>(&mut node, Scope::Vm);
-    json!({ "type": "array", "minItems": 1, "items": closed(node, &["name", "address", "controller", "mac_addr"]) })
+    json!({ "type": "array", "minItems": 1, "items": closed(node, &["name"]) })
 }
 
 fn node_overlays() -> Value {
@@ -62,7 +66,7 @@ fn node_overlays() -> Value {
     json!({
         "description": "Settings of single nodes, by name; they stand above nodes.yaml.",
         "type": ["object", "null"],
-        "additionalProperties": closed(node, &[]),
+        "additionalProperties": or_nothing(closed(node, &[])),
     })
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::reader::{FromYaml, Reader};
 use super::yaml::{Content, Yaml};
-use crate::model::{ApiToken, Bounded, DiskSize, Invalid, MemoryMib, Text, TokenSecret};
+use crate::model::{ApiToken, Bounded, DiskSize, Invalid, MemoryMib, Text, TokenSecret, printable};
 
 impl<T: Text> FromYaml for T {
     fn read(yaml: &Yaml, reader: &mut Reader<'_>) -> Option<Self> {
@@ -13,7 +13,8 @@ impl<T: Text> FromYaml for T {
     }
 
     fn schema() -> Value {
-        json!({ "type": "string", "pattern": T::PATTERN })
+        // Editors see `7` as a number where we see a text.
+        json!({ "type": ["string", "integer"], "pattern": T::PATTERN })
     }
 
     fn show(&self) -> String {
@@ -56,7 +57,7 @@ impl FromYaml for bool {
     }
 
     fn schema() -> Value {
-        json!({ "type": "boolean" })
+        json!({ "anyOf": [{ "type": "boolean" }, { "enum": ["true", "True", "TRUE", "false", "False", "FALSE"] }] })
     }
 
     fn show(&self) -> String {
@@ -93,7 +94,13 @@ impl FromYaml for PathBuf {
     fn read(yaml: &Yaml, reader: &mut Reader<'_>) -> Option<Self> {
         reader.parse(yaml, "a file name", |text| {
             let invalid = Invalid::new(text, "a file name");
-            if text.is_empty() { Err(invalid.because("it is empty")) } else { Ok(Self::from(text)) }
+            if text.is_empty() {
+                Err(invalid.because("it is empty"))
+            } else if !text.chars().all(printable) {
+                Err(invalid.because("it has a character that cannot be shown"))
+            } else {
+                Ok(Self::from(text))
+            }
         })
     }
 
@@ -167,6 +174,9 @@ impl<const MIN: u32, const MAX: u32> FromYaml for Gib<MIN, MAX> {
         reader.parse(yaml, &what, |text| {
             let in_range = |size: DiskSize| (DiskSize::gib(MIN)..=DiskSize::gib(MAX)).contains(&size);
             let bare = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+            if text.len() > 1 && text.starts_with('0') {
+                return Err(Invalid::new(text, what.clone()).because("a leading zero means octal to some programs"));
+            }
             let size = if bare { format!("{text}G").parse() } else { text.parse::<DiskSize>() };
             match size {
                 Ok(size) if in_range(size) => Ok(Self(size)),
@@ -188,6 +198,24 @@ impl<const MIN: u32, const MAX: u32> FromYaml for Gib<MIN, MAX> {
 
     fn show(&self) -> String {
         self.0.to_string()
+    }
+}
+
+/// A text that is looked at only if nothing stands above it: it belongs to somebody else.
+#[derive(Clone, Debug)]
+pub(super) struct Unchecked(pub(super) String);
+
+impl FromYaml for Unchecked {
+    fn read(yaml: &Yaml, reader: &mut Reader<'_>) -> Option<Self> {
+        reader.text(yaml, "a single value is needed").map(|text| Self(text.to_owned()))
+    }
+
+    fn schema() -> Value {
+        json!({ "type": ["string", "number", "boolean"] })
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
     }
 }
 
@@ -216,8 +244,9 @@ pub(super) struct Memory(pub(super) MemoryMib);
 impl FromYaml for Memory {
     fn read(yaml: &Yaml, reader: &mut Reader<'_>) -> Option<Self> {
         reader.parse(yaml, "memory in MiB", |text| {
-            let number = text.strip_suffix("iB").or(text.strip_suffix('B')).unwrap_or(text).strip_suffix(['G', 'g']);
+            let number = text.trim_end_matches(['i', 'B', 'b']).strip_suffix(['G', 'g']);
             let mib = number.and_then(|gib| gib.trim_end().parse::<u32>().ok()).and_then(|gib| gib.checked_mul(1024));
+            let mib = mib.and_then(MemoryMib::new);
             text.parse().map(Self).map_err(|invalid: Invalid| match mib {
                 Some(mib) => invalid.because("memory is given in MiB").hint(format!("write `{mib}`")),
                 None => invalid,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use granit_parser::{Event, Parser, ScalarStyle, ScanError};
 
 use super::problem::{Place, Problem, Problems};
-use super::source::{Source, Span};
+use super::source::{Source, Span, is_secret};
 use crate::model::Quoted;
 
 /// A value and its place.
@@ -31,25 +31,14 @@ pub(super) enum Content {
     Map(Vec<Entry>),
 }
 
-/// Any YAML text as JSON, for documents that are not ours to judge key by key.
-///
-/// Plain scalars become what YAML 1.2 says they are.
-pub fn yaml_as_json(name: &str, text: &str) -> Result<serde_json::Value, Vec<Problem>> {
-    let source = Arc::new(Source::new(name, text.to_owned()));
-    let mut problems = Problems::default();
-    problems.add_source(Arc::clone(&source));
-    match parse(&source, &mut problems) {
-        Some(tree) if !problems.has_errors() => Ok(tree.into_json()),
-        _ => Err(problems.into_sorted()),
-    }
-}
-
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) key: String,
     pub(super) key_span: Span,
     pub(super) value: Yaml,
+    /// It came by `<<`, so that an own key of another name for the same setting wins.
+    pub(super) merged: bool,
 }
 
 impl Yaml {
@@ -60,26 +49,6 @@ impl Yaml {
             Content::Scalar { .. } => "a single value",
             Content::List(_) => "a list",
             Content::Map(_) => "a mapping",
-        }
-    }
-
-    fn into_json(self) -> serde_json::Value {
-        match self.content {
-            Content::Null => serde_json::Value::Null,
-            Content::List(items) => items.into_iter().map(Self::into_json).collect(),
-            Content::Map(entries) => serde_json::Value::Object(
-                entries.into_iter().map(|entry| (entry.key, entry.value.into_json())).collect(),
-            ),
-            // A number or truth value of YAML is nearly always one of JSON; what is not stays text.
-            Content::Scalar { text, plain } => match text.as_str() {
-                "true" | "True" | "TRUE" if plain => true.into(),
-                "false" | "False" | "FALSE" if plain => false.into(),
-                number if plain => match serde_json::from_str::<serde_json::Number>(number) {
-                    Ok(number) => number.into(),
-                    Err(_) => text.into(),
-                },
-                _ => text.into(),
-            },
         }
     }
 
@@ -104,21 +73,18 @@ const MOST_COPIES: usize = 100_000;
 /// An empty document is [`Content::Null`]. Nothing is returned when the text is no YAML.
 pub(super) fn parse(source: &Arc<Source>, problems: &mut Problems) -> Option<Yaml> {
     let mut composer = Composer::new(source, problems);
-    for event in Parser::new_from_str(source.text()) {
-        match event {
-            Ok((event, span)) => {
-                let span = span.byte_range().map_or(0..0, |range| offset(range.start)..offset(range.end));
-                if composer.take(event, span).is_break() {
-                    return None;
-                }
-            }
-            Err(error) => {
-                composer.refuse(&error);
-                return None;
-            }
+    let read = Parser::new_from_str(source.text()).try_for_each(|event| match event {
+        Ok((event, span)) => {
+            let span = span.byte_range().map_or(0..0, |range| offset(range.start)..offset(range.end));
+            composer.take(event, span)
         }
-    }
-    Some(composer.root.unwrap_or(Yaml { content: Content::Null, span: 0..0 }))
+        Err(error) => {
+            composer.refuse(&error);
+            STOP
+        }
+    });
+    source.hide(composer.secrets());
+    read.is_continue().then(|| composer.root.unwrap_or(Yaml { content: Content::Null, span: 0..0 }))
 }
 
 /// Files are limited to far less than 4 GiB before they come here.
@@ -146,6 +112,8 @@ struct Composer<'a> {
     copies: usize,
     root: Option<Yaml>,
     documents: usize,
+    /// The values of keys that sound like secrets.
+    secrets: Vec<Span>,
 }
 
 type Flow = std::ops::ControlFlow<()>;
@@ -154,11 +122,29 @@ const STOP: Flow = Flow::Break(());
 
 impl<'a> Composer<'a> {
     fn new(source: &'a Arc<Source>, problems: &'a mut Problems) -> Self {
-        Self { source, problems, open: Vec::new(), anchors: HashMap::new(), copies: 0, root: None, documents: 0 }
+        Self {
+            source,
+            problems,
+            open: Vec::new(),
+            anchors: HashMap::new(),
+            copies: 0,
+            root: None,
+            documents: 0,
+            secrets: Vec::new(),
+        }
+    }
+
+    /// Where secrets are. Behind a key whose value did not end, everything may be one.
+    fn secrets(&mut self) -> Vec<Span> {
+        let open = self.open.iter().filter_map(|open| match &open.kind {
+            OpenKind::Map { key: Some((key, span)), .. } if is_secret(key) => Some(span.end..u32::MAX),
+            _ => None,
+        });
+        self.secrets.drain(..).chain(open).collect()
     }
 
     fn place(&self, span: Span, label: &str) -> Place {
-        Place::Part { source: Arc::clone(self.source), span, label: label.to_owned() }
+        Place::part(self.source, span, label)
     }
 
     fn report(&mut self, span: Span, message: String, label: &str, hint: Option<&str>) {
@@ -251,7 +237,7 @@ impl<'a> Composer<'a> {
                 Content::Map(given) => {
                     for entry in given {
                         if entries.iter().all(|own| own.key != entry.key) {
-                            entries.push(entry);
+                            entries.push(Entry { merged: true, ..entry });
                         }
                     }
                 }
@@ -298,6 +284,9 @@ impl<'a> Composer<'a> {
                 let Some((key, key_span)) = key.take() else {
                     return GO_ON;
                 };
+                if is_secret(&key) {
+                    self.secrets.push(value.span.clone());
+                }
                 if let Some(first) = places.get(&key) {
                     let (first, message) = (first.clone(), format!("the key {} is given twice", Quoted::new(&key)));
                     let problem = Problem::error(message)
@@ -307,7 +296,7 @@ impl<'a> Composer<'a> {
                     self.problems.report(problem);
                 } else {
                     places.insert(key.clone(), key_span.clone());
-                    entries.push(Entry { key, key_span, value });
+                    entries.push(Entry { key, key_span, value, merged: false });
                 }
             }
         }
@@ -315,15 +304,26 @@ impl<'a> Composer<'a> {
     }
 
     fn refuse(&mut self, error: &ScanError) {
-        let at = offset(error.marker().byte_offset().unwrap_or_default());
-        let line = self.source.line(at);
-        let indented_by_tab = self.source.text().lines().nth(line - 1).is_some_and(|text| {
-            let indent = &text[..text.len() - text.trim_start().len()];
-            indent.contains('\t')
-        });
-        let hint = indented_by_tab.then_some("indent with spaces; YAML does not take tabs for that");
-        self.report(at..at + 1, format!("this is not YAML: {}", error.info()), "here", hint);
+        let at = error.marker().byte_offset().unwrap_or_default();
+        let info = error.info();
+        // The parser gives the beginning of what the tab is in, which may be lines before it.
+        let tab = if info.contains("tab") { tab_in_indent(self.source.text(), at) } else { None };
+        let hint = tab.map(|_| "indent with spaces; YAML does not take tabs for that");
+        let at = offset(tab.unwrap_or(at));
+        self.report(at..at + 1, format!("this is not YAML: {info}"), "here", hint);
     }
+}
+
+/// The first tab from this byte's line on that stands in an indentation.
+fn tab_in_indent(text: &str, at: usize) -> Option<usize> {
+    let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+    let mut from = start;
+    text[start..].split_inclusive('\n').find_map(|line| {
+        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
+        let tab = line[..indent].find('\t').map(|tab| from + tab);
+        from += line.len();
+        tab
+    })
 }
 
 #[cfg(test)]

@@ -110,9 +110,11 @@ pub struct Node {
     pub name: Setting<NodeName>,
     pub role: Setting<Role>,
     pub address: Setting<IpAddr>,
+    #[serde(rename = "mac_addr")]
     pub mac_address: Setting<MacAddress>,
     /// Chosen when the plan is made if it is not given.
     pub vm_id: Option<Setting<VmId>>,
+    #[serde(rename = "disk")]
     pub install_disk: Setting<InstallDisk>,
     /// Cards beside the first one; the first of them is `net1`.
     pub nics: Vec<ExtraNic>,
@@ -191,8 +193,7 @@ impl fmt::Display for Template {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DataDisk {
     pub size: DiskSize,
-    /// The node's own storage if it names none.
-    pub storage: Option<StorageId>,
+    pub storage: StorageId,
     pub serial: Option<DiskSerial>,
     pub backup: bool,
 }
@@ -201,6 +202,7 @@ pub struct DataDisk {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExtraNic {
     pub bridge: BridgeName,
+    #[serde(rename = "mac_addr")]
     pub mac_address: Setting<MacAddress>,
     pub address: Option<Setting<NicAddress>>,
     pub vlan_tag: Option<VlanTag>,

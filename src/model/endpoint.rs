@@ -45,10 +45,10 @@ impl FromStr for Endpoint {
         let rest = match text.split_once("://") {
             None => text,
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => rest,
-            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => {
+            Some((scheme, _)) if scheme.eq_ignore_ascii_case("http") => {
                 return Err(invalid()
                     .because("the token would cross the network unencrypted")
-                    .hint(format!("write `https://{rest}`")));
+                    .hint("begin it with `https://`"));
             }
             Some(_) => return Err(invalid().because("only https is spoken")),
         };

@@ -11,8 +11,6 @@ macro_rules! choice {
         pub enum $name { $($(#[$doc])* $variant),+ }
 
         impl $name {
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
-
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
@@ -72,10 +70,19 @@ choice! {
 
 choice! {
     /// What Proxmox is told about the guest.
-    OsType, "one of `l26`, `l24`, `other`, `win10`, `win11`", "^(l26|l24|other|win10|win11)$" {
+    OsType, "a kind of guest that Proxmox knows: `l26` for Talos",
+        "^(l26|l24|other|solaris|wxp|w2k|w2k3|w2k8|wvista|win7|win8|win10|win11)$" {
         Linux26 = "l26",
         Linux24 = "l24",
         Other = "other",
+        Solaris = "solaris",
+        WindowsXp = "wxp",
+        Windows2000 = "w2k",
+        Windows2003 = "w2k3",
+        Windows2008 = "w2k8",
+        WindowsVista = "wvista",
+        Windows7 = "win7",
+        Windows8 = "win8",
         Windows10 = "win10",
         Windows11 = "win11",
     }

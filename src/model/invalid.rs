@@ -51,14 +51,24 @@ impl Invalid {
     }
 }
 
-/// Where a text begins to look like the secret of an API token, whatever it was given as.
+/// Where a text begins to look like a secret, whatever it was given as: a token, a UUID, a password before an `@`.
 ///
 /// People paste secrets into the wrong line; a message about that must not repeat them.
 pub(crate) fn secret_in(text: &str) -> Option<usize> {
     let token = text.find('!').and_then(|bang| text[bang..].find('=').map(|equals| bang + equals + 1));
-    let password = text.find("://").filter(|scheme| text[*scheme..].contains('@')).map(|scheme| scheme + 3);
     let uuid = (0..text.len().saturating_sub(35)).find(|start| is_uuid(&text.as_bytes()[*start..*start + 36]));
-    token.into_iter().chain(password).chain(uuid).min()
+    token.into_iter().chain(password_in(text)).chain(uuid).min()
+}
+
+/// The beginning of a word like `user:password@host`.
+fn password_in(text: &str) -> Option<usize> {
+    let at = text.match_indices('@').map(|(at, _)| at).find(|at| {
+        let word =
+            text[..*at].rfind(|c: char| c.is_whitespace() || "'\"{}[],".contains(c)).map_or(0, |space| space + 1);
+        text.is_char_boundary(word) && text[word..*at].contains(':')
+    })?;
+    let word = text[..at].rfind(|c: char| c.is_whitespace() || "'\"{}[],".contains(c));
+    Some(word.map_or(0, |space| space + 1))
 }
 
 fn is_uuid(text: &[u8]) -> bool {
@@ -79,7 +89,8 @@ impl Quoted {
         if secret_in(text).is_some() {
             return Self::hidden();
         }
-        let mut shown: String = text.chars().take(Self::LONGEST).flat_map(printable).collect();
+        let beginning: String = text.chars().take(Self::LONGEST).collect();
+        let mut shown = made_printable(&beginning).replace('\n', "\\n");
         if text.chars().nth(Self::LONGEST).is_some() {
             shown.push('…');
         }
@@ -91,13 +102,23 @@ impl Quoted {
     }
 }
 
-/// Control characters and the marks that reorder text are written as escapes: a file must not steer the terminal.
-fn printable(c: char) -> impl Iterator<Item = char> {
-    let reorders =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-    let escaped = (c.is_control() || reorders).then(|| c.escape_default());
-    let plain = escaped.is_none().then_some(c);
-    escaped.into_iter().flatten().chain(plain)
+/// Whether a character can be shown: it neither steers a terminal nor reorders or hides text.
+pub(crate) fn printable(c: char) -> bool {
+    let invisible = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}');
+    !c.is_control() && !invisible
+}
+
+/// A text with what cannot be shown written as escapes; line ends stay.
+pub(crate) fn made_printable(text: &str) -> Cow<'_, str> {
+    let fine = |c: char| printable(c) || c == '\n';
+    if text.chars().all(fine) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if fine(c) { shown.push(c) } else { shown.extend(c.escape_default()) }
+    }
+    Cow::Owned(shown)
 }
 
 impl fmt::Display for Quoted {
@@ -181,6 +202,8 @@ mod tests {
             assert_eq!(Quoted::new(text).to_string(), "the value (not shown)");
         }
         assert_eq!(secret_in("5ec4e7aa-1111-2222-3333-44444444444"), None);
+        assert_eq!(secret_in("{x: root:pw@h}"), Some(4));
+        assert_eq!(secret_in("token_id: root@pam!ci"), None);
         assert_eq!(secret_in("é5ec4e7aa-1111-2222-3333-444444444444"), Some(2));
     }
 

@@ -108,7 +108,9 @@ checked_text! {
     r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$",
     |text| {
         let levels: Vec<&str> = text.split('/').collect();
-        if levels.len() > 3 {
+        if text.len() > 200 {
+            Err("it is longer than 200 characters")
+        } else if levels.len() > 3 {
             Err("pools nest at most three levels deep")
         } else if levels.iter().any(|level| level.is_empty()) {
             Err("a level of the name is empty")

@@ -1,25 +1,45 @@
-use std::borrow::Cow;
+use std::fmt;
 use std::str::FromStr;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use super::invalid::checked_text;
+use super::invalid::serialize_as_text;
 use super::{Invalid, Text};
 
-checked_text! {
-    /// The public half of an API token: user, realm and token name.
-    TokenId,
-    "a token id like `pvetalos@pve!ci`",
-    r"^[^\s:/;!=]+@[A-Za-z][A-Za-z0-9._-]+![A-Za-z][A-Za-z0-9._-]+$",
-    |text| {
+/// The public half of an API token: user, realm and token name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TokenId(Box<str>);
+
+impl TokenId {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The user that the token belongs to, with the realm.
+    pub fn user(&self) -> &str {
+        self.0.rsplit_once('!').map_or(&self.0, |(user, _)| user)
+    }
+}
+
+impl Text for TokenId {
+    const WHAT: &'static str = "a token id like `pvetalos@pve!ci`";
+    const PATTERN: &'static str = r"^[^\s:/;!=]+@[A-Za-z][A-Za-z0-9._-]+![A-Za-z][A-Za-z0-9._-]+$";
+}
+
+impl FromStr for TokenId {
+    type Err = Invalid;
+
+    /// A text that is none is not repeated in the message: it may be the secret, or have it at its end.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let refused = |why: &'static str| Err(Invalid::hidden(Self::WHAT).because(why));
         if text.contains('=') {
-            return Err("the part from `=` on is the secret and does not belong here");
+            return refused("the part from `=` on is the secret and does not belong here");
         }
         let Some((user, name)) = text.rsplit_once('!') else {
-            return Err("the `!` and the token's name are missing");
+            return refused("the `!` and the token's name are missing");
         };
         let Some((user, realm)) = user.rsplit_once('@') else {
-            return Err("the `@` and the realm are missing, as in `root@pam!ci`");
+            return refused("the `@` and the realm are missing, as in `root@pam!ci`");
         };
         let word = |word: &str| {
             word.len() >= 2
@@ -27,16 +47,24 @@ checked_text! {
                 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
         };
         if user.is_empty() || user.contains(|c: char| c.is_whitespace() || c.is_control() || ":/;!".contains(c)) {
-            Err("the user before `@` is empty or has a character that Proxmox refuses")
+            refused("the user before `@` is empty or has a character that Proxmox refuses")
         } else if !word(realm) {
-            Err("the realm between `@` and `!` is not one that Proxmox takes")
+            refused("the realm between `@` and `!` is not one that Proxmox takes")
         } else if !word(name) {
-            Err("the token's name after `!` is not one that Proxmox takes")
+            refused("the token's name after `!` is not one that Proxmox takes")
         } else {
-            Ok(Cow::Borrowed(text))
+            Ok(Self(text.into()))
         }
     }
 }
+
+impl fmt::Display for TokenId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+serialize_as_text!(TokenId);
 
 /// The secret half of an API token. It has no `Display`, and its `Debug` hides it.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use super::envelope::{self, Envelope};
 use super::refusal::RefusalKind;
 use super::task::{LogPage, TaskRow, TaskState, Upid};
 use super::types::{DiskSlot, VolumeId};
-use super::{Answer, Call, ProxmoxError, Refusal, Request, Retry, Transport, TransportError, UnreadableAnswer};
+use super::{Answer, Call, ProxmoxError, Refusal, Request, Retry, Transport, TransportError, UnreadableAnswer, Upload};
 use crate::model::{DiskSize, HostName, PoolId, StorageId, VmId};
 
 /// Sends requests, sends again what may be sent again, and reads the answers.
@@ -52,8 +52,13 @@ impl<T: Transport> Client<T> {
     }
 
     async fn send_once(&self, request: &Request) -> Result<Answer, ProxmoxError> {
+        let answer = self.transport.send(request).await;
+        self.judged(request, answer)
+    }
+
+    fn judged(&self, request: &Request, answer: Result<Answer, TransportError>) -> Result<Answer, ProxmoxError> {
         let endpoint = self.transport.endpoint();
-        let answer = self.transport.send(request).await.map_err(|source| match source {
+        let answer = answer.map_err(|source| match source {
             TransportError::Untrusted(source) => ProxmoxError::Untrusted { endpoint: endpoint.to_owned(), source },
             source if source.is_never_sent() => ProxmoxError::Unreachable { endpoint: endpoint.to_owned(), source },
             source => ProxmoxError::Unanswered { call: Call::of(request, endpoint).into(), source },
@@ -83,8 +88,13 @@ impl<T: Transport> Client<T> {
 
     /// Sends a request that begins a task.
     async fn begin(&self, request: &Request) -> Result<Upid, ProxmoxError> {
-        let text: String = self.call(request).await?;
-        text.parse().map_err(|error: super::task::InvalidUpid| {
+        let answer = self.send(request).await?;
+        self.begun(request, &answer)
+    }
+
+    fn begun(&self, request: &Request, answer: &Answer) -> Result<Upid, ProxmoxError> {
+        let text: Envelope<String> = envelope::open(answer).map_err(|source| self.unreadable(request, source))?;
+        text.data.parse().map_err(|error: super::task::InvalidUpid| {
             self.unreadable(request, UnreadableAnswer::WrongShape(error.to_string()))
         })
     }
@@ -149,8 +159,11 @@ impl<T: Transport> Client<T> {
 
     /// One pool with its members; none if there is no such pool, or none that the token may see.
     pub async fn pool(&self, pool: &PoolId) -> Result<Option<Pool>, ProxmoxError> {
-        let pools: Vec<Pool> = self.call(&calls::pool(pool)).await?;
-        Ok(pools.into_iter().next())
+        match self.call::<Vec<Pool>>(&calls::pool(pool)).await {
+            Ok(pools) => Ok(pools.into_iter().next()),
+            Err(error) if error.kind() == Some(&RefusalKind::UnknownPool) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The VMs of one host, live.
@@ -272,6 +285,13 @@ impl<T: Transport> Client<T> {
 
     pub async fn download(&self, download: &Download<'_>) -> Result<Upid, ProxmoxError> {
         self.begin(&calls::download(download)).await
+    }
+
+    /// Sends a file, once. The task that begins then puts it into its place, over one of the same name.
+    pub async fn upload(&self, upload: &Upload) -> Result<Upid, ProxmoxError> {
+        let answer = self.transport.upload(upload).await;
+        let answer = self.judged(upload.request(), answer)?;
+        self.begun(upload.request(), &answer)
     }
 
     pub async fn delete_volume(&self, host: &HostName, volume: &VolumeId) -> Result<Upid, ProxmoxError> {

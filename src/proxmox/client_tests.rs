@@ -48,7 +48,9 @@ async fn only_what_cannot_do_its_work_twice_is_sent_again() {
     case("the backend is down", || Ok(refusal(595, "Connection refused")), 4, 4).await;
     case("the host is down", || Ok(refusal(595, "No route to host")), 1, 1).await;
     case("the backend is silent", || Ok(refusal(596, "Connection timed out")), 1, 1).await;
+    let storage: Failure = || Ok(refusal(500, "can't lock file '/var/lock/pve-manager/pve-storage-a' - got timeout"));
     case("the VM is busy", locked, 4, 4).await;
+    case("the storage is busy", storage, 4, 1).await;
     case("the task list is busy", task_list, 1, 1).await;
     case("no such VM", || Ok(refusal(500, "Configuration file 'nodes/pve1/qemu-server/1.conf' does not exist")), 1, 1)
         .await;
@@ -97,8 +99,8 @@ async fn every_class_of_failure_has_its_effect_and_its_hint() {
     case(500, "VM is locked (backup)", RefusalKind::Locked("backup".into()), Refused, "`qm unlock 105`").await;
     let busy = "can't lock file '/var/lock/qemu-server/lock-105.conf' - got timeout";
     case(500, busy, RefusalKind::Busy, Refused, "try again").await;
-    let busy = "cfs-lock 'file-user_cfg' error: got lock request timeout";
-    case(500, busy, RefusalKind::Busy, Refused, "try again").await;
+    let in_the_middle = "cfs-lock 'file-user_cfg' error: got lock request timeout";
+    case(500, in_the_middle, RefusalKind::Busy, MaybeDone, "try again").await;
     let unclear = "can't lock file '/var/log/pve/tasks/.active.lock' - got timeout";
     case(500, unclear, RefusalKind::Ambiguous, MaybeDone, "finds out what did happen").await;
     let changed = "checksum mismatch (file change by other user?)";
@@ -146,6 +148,16 @@ async fn a_number_is_free_taken_or_unknown() {
     assert_eq!(client.next_id().await.unwrap(), vmid(105));
     assert!(client.is_free(vmid(105)).await.is_err());
     assert_eq!(script.sent()[0], Request::get("/cluster/nextid").with("vmid", 105));
+}
+
+#[tokio::test]
+async fn a_pool_that_is_not_there_is_none() {
+    let members = r#"[{"poolid":"talos","members":[{"id":"qemu/105","vmid":105},{"id":"storage/pve1/local"}]}]"#;
+    let script = Script::of([Ok(data(members)), Ok(refusal(500, "pool 'talos' does not exist"))]);
+    let (client, pool) = (Client::new(script), "talos".parse().unwrap());
+    let found = client.pool(&pool).await.unwrap().unwrap();
+    assert_eq!(found.guests().collect::<Vec<_>>(), [vmid(105)]);
+    assert_eq!(client.pool(&pool).await.unwrap(), None);
 }
 
 #[tokio::test]

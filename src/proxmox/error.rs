@@ -1,6 +1,7 @@
 use std::fmt;
 
 use super::refusal::RefusalKind;
+use super::text::with_causes;
 use super::tls::CertificateProblem;
 use super::{Method, Refusal, Request, TransportError, UnreadableAnswer};
 
@@ -66,6 +67,11 @@ impl ProxmoxError {
         }
     }
 
+    /// The error and its causes in one line.
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
+    }
+
     /// The server's refusal, if it was one.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
@@ -85,7 +91,9 @@ impl ProxmoxError {
             // Whoever did not answer for many seconds is not asked the same again at once.
             Self::Unreachable { source, .. } => matches!(source, TransportError::NoConnection(_)),
             Self::Unanswered { call, source } => call.method.is_safe() && matches!(source, TransportError::Lost(_)),
-            Self::Refused { source, .. } => source.is_passing(),
+            Self::Refused { call, source } => {
+                source.is_passing() || (call.method.is_safe() && source.kind == RefusalKind::Busy)
+            }
             Self::Untrusted { .. } | Self::Unreadable { .. } => false,
         }
     }
@@ -112,7 +120,7 @@ impl ProxmoxError {
 impl RefusalKind {
     /// What the user can do next, in one sentence.
     pub fn hint(&self, call: &Call) -> String {
-        let Call { endpoint, path, .. } = call;
+        let Call { method, endpoint, path } = call;
         match self {
             Self::NotFound => "look where the VM lives now: it may have been moved or deleted meanwhile".to_owned(),
             Self::Exists => "look at what has that name or number before anything else is done".to_owned(),
@@ -127,10 +135,18 @@ impl RefusalKind {
                 ),
             },
             Self::Busy => "try again in a moment: another task holds the lock".to_owned(),
-            Self::Ambiguous | Self::BackendSilent => {
+            Self::Ambiguous => {
                 "run it again: the work may go on in the background, and the next run first finds out what did happen"
                     .to_owned()
             }
+            Self::BackendSilent if method.is_safe() => format!(
+                "the server at {endpoint} works, but the host or daemon behind it did not answer in time: look there for \
+                 a storage that hangs, and try again"
+            ),
+            Self::BackendSilent => format!(
+                "the server at {endpoint} works, but the host or daemon behind it did not answer in time and may go on \
+                 with the work: run it again, it first finds out what did happen"
+            ),
             Self::Changed => "run it again: somebody else changed the VM after it was read".to_owned(),
             Self::Protected => {
                 "switch protection off (`qm set <vmid> --protection 0`) if it really shall go".to_owned()

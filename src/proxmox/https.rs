@@ -11,9 +11,11 @@ use rustls::pki_types::pem;
 use tokio::sync::Semaphore;
 use tracing::trace;
 
+use super::multipart::Multipart;
+use super::text::with_causes;
 use super::tls::{CertificateProblem, Trust, client_config};
 use super::transport::Cause;
-use super::{Answer, Method, Request, Transport, TransportError, form};
+use super::{Answer, Method, Request, Transport, TransportError, Upload, form};
 use crate::model::{ApiToken, Endpoint, TokenSecret};
 
 /// More than Proxmox's 30 s between its own daemons, so that its own explanation comes first.
@@ -23,6 +25,8 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 const IDLE_AT_MOST: Duration = Duration::from_secs(3);
 /// Proxmox has three single-threaded workers; more would only wait there, and in everybody's way.
 const IN_FLIGHT: usize = 4;
+/// Bytes in a second; an upload that takes longer is given up.
+const SLOWEST_UPLOAD: u64 = 256 << 10;
 /// The largest lists are a few megabytes; whatever is beyond this is not an answer.
 const LARGEST_BODY: usize = 16 << 20;
 
@@ -67,6 +71,11 @@ pub enum SetupError {
 }
 
 impl SetupError {
+    /// The error and its causes in one line.
+    pub fn with_causes(&self) -> String {
+        with_causes(self)
+    }
+
     /// What the user can do next, in one sentence.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -103,8 +112,8 @@ impl HttpsTransport {
         })
     }
 
-    async fn exchange(&self, request: &Request) -> Result<Answer, TransportError> {
-        let response = self.prepared(request).send().await.map_err(|error| self.explained(&error))?;
+    async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<Answer, TransportError> {
+        let response = request.send().await.map_err(|error| self.explained(&error))?;
         let status = response.status();
         let reason = response.extensions().get::<ReasonPhrase>().map(|phrase| phrase.as_bytes().to_vec());
         let reason = reason.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().into());
@@ -129,6 +138,19 @@ impl HttpsTransport {
         // The length is said even of an empty body, which would otherwise have none.
         let builder = builder.header(CONTENT_LENGTH, params.len());
         builder.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(params)
+    }
+
+    fn prepared_upload(&self, upload: &Upload) -> io::Result<reqwest::RequestBuilder> {
+        // Nothing in a file can be taken for its end.
+        let boundary = format!("pvetalos-{:032x}", fastrand::u128(..));
+        let body = reqwest::Body::wrap(Multipart::new(upload, &boundary)?);
+        let url = format!("{}/api2/json{}", self.endpoint, upload.request.path);
+        Ok(self
+            .client
+            .post(url)
+            .header(CONTENT_TYPE, format!("multipart/form-data; boundary={boundary}"))
+            .timeout(self.timing.answer + Duration::from_secs(upload.length / SLOWEST_UPLOAD))
+            .body(body))
     }
 
     /// Reads the body piece by piece, so that an endless one is noticed before it fills the memory.
@@ -205,18 +227,29 @@ fn certificate_problem(error: &reqwest::Error) -> Option<CertificateProblem> {
 
 impl Transport for HttpsTransport {
     async fn send(&self, request: &Request) -> Result<Answer, TransportError> {
+        self.in_turn(request, self.prepared(request)).await
+    }
+
+    async fn upload(&self, upload: &Upload) -> Result<Answer, TransportError> {
+        let prepared = self.prepared_upload(upload).map_err(|error| TransportError::NoConnection(Box::new(error)))?;
+        self.in_turn(&upload.request, prepared).await
+    }
+
+    fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+}
+
+impl HttpsTransport {
+    async fn in_turn(&self, request: &Request, prepared: reqwest::RequestBuilder) -> Result<Answer, TransportError> {
         let _turn = self.turns.acquire().await.expect("the semaphore is never closed");
         trace!(method = %request.method, path = request.path, "sending");
-        let answer = self.exchange(request).await;
+        let answer = self.exchange(prepared).await;
         match &answer {
             Ok(answer) => trace!(status = answer.status, reason = answer.reason, bytes = answer.body.len(), "answered"),
             Err(error) => trace!(%error, "not answered"),
         }
         answer
-    }
-
-    fn endpoint(&self) -> &str {
-        &self.endpoint
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::testing::server::{Authority, Certified, PATIENT, Reply, SECRET, Server, token, transport};
 use super::{
     Client, Distrust, Effect, HttpsTransport, ProxmoxError, Request, Retry, Timing, Transport, TransportError, Trust,
+    Upload,
 };
 use crate::model::Fingerprint;
 
@@ -370,4 +371,62 @@ async fn a_connection_that_died_while_idle_costs_nothing() {
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
     assert_eq!((server.received().len(), server.connections()), (3, 3));
+}
+
+/// A file of this many bytes, and the folder that holds it.
+fn file(length: usize) -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("image.raw");
+    std::fs::write(&path, "x".repeat(length)).unwrap();
+    (folder, path)
+}
+
+#[tokio::test]
+async fn a_file_is_sent_after_its_fields_and_with_its_length() {
+    let upid = r#"{"data":"UPID:pve1:0003A1B2:01C2D3E4:68A5F0C1:imgcopy::a@pve!b:"}"#;
+    let (server, client) = server_that(|| Reply::json(upid)).await;
+    let (_folder, path) = file(300_000);
+    let request = super::calls::upload(&"pve1".parse().unwrap(), &"local".parse().unwrap(), None);
+    let upload = Upload::of(request, "talos \"1\".raw", &path).unwrap();
+    assert_eq!(client.upload(&upload).await.unwrap().kind(), "imgcopy");
+    // The same may be sent again from the beginning.
+    assert!(client.upload(&upload).await.is_ok());
+
+    for received in server.received() {
+        assert_eq!(received.line, "POST /api2/json/nodes/pve1/storage/local/upload HTTP/1.1");
+        let boundary = received.headers.split("boundary=").nth(1).unwrap().lines().next().unwrap();
+        let (before, rest) = received.body.split_once("xx").unwrap();
+        let expected = format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"content\"\r\n\r\nimport\r\n\
+             --{boundary}\r\nContent-Disposition: form-data; name=\"filename\"; filename=\"talos__1_.raw\"\r\n\
+             Content-Type: application/octet-stream\r\n\r\n"
+        );
+        assert_eq!(before, expected);
+        let (file, after) = rest.split_once("\r\n").unwrap();
+        assert_eq!((file.len() + 2, after), (300_000, format!("--{boundary}--\r\n").as_str()));
+        assert!(received.headers.contains(&format!("content-length: {}", received.body.len())), "{}", received.headers);
+    }
+}
+
+#[tokio::test]
+async fn an_upload_whose_answer_was_lost_is_not_sent_again() {
+    let certified = Authority::new().certify(true, -1..1);
+    let server = Server::start(&certified, |_| Reply::SendAndClose(Vec::new())).await;
+    let client = Client::new(server.transport(Trust::Insecure));
+    let (_folder, path) = file(1000);
+    let request = super::calls::upload(&"pve1".parse().unwrap(), &"local".parse().unwrap(), None);
+    let error = client.upload(&Upload::of(request, "talos.raw", &path).unwrap()).await.unwrap_err();
+    assert_eq!((error.effect(), server.received().len()), (Effect::MaybeDone, 1));
+}
+
+#[tokio::test]
+async fn a_file_that_shrinks_while_it_is_sent_is_an_error() {
+    let (server, client) = server_that(|| Reply::json(VERSION)).await;
+    let (_folder, path) = file(300_000);
+    let request = super::calls::upload(&"pve1".parse().unwrap(), &"local".parse().unwrap(), None);
+    let upload = Upload::of(request, "talos.raw", &path).unwrap();
+    std::fs::write(&path, "x").unwrap();
+    let error = client.upload(&upload).await.unwrap_err();
+    assert!(error.with_causes().ends_with("the file became shorter meanwhile"), "{}", error.with_causes());
+    assert_eq!(server.received().len(), 0);
 }

@@ -22,6 +22,7 @@ mod https;
 #[cfg(test)]
 mod https_tests;
 mod lenient;
+mod multipart;
 #[cfg(test)]
 mod recordings;
 mod refusal;
@@ -34,6 +35,7 @@ mod text;
 mod tls;
 mod transport;
 pub mod types;
+mod upload;
 
 pub use client::Client;
 pub use envelope::UnreadableAnswer;
@@ -44,3 +46,4 @@ pub use request::{Answer, Method, Request};
 pub use retry::Retry;
 pub use tls::{CertificateProblem, Distrust, Presented, Trust};
 pub use transport::{Transport, TransportError};
+pub use upload::Upload;

@@ -371,7 +371,8 @@ fn the_percent_of_a_recorded_clone_never_falls() {
         recordings().iter().filter(|recording| recording.path.contains("qmclone") && recording.path.ends_with("/log"))
     {
         let page = LogPage::of(&read(recording), None);
-        let mut progress = TaskProgress::default();
+        let (mut progress, mut older) = (TaskProgress::default(), TaskProgress::default());
+        older.read(page.lines.get(1..).unwrap_or_default());
         let mut last = 0;
         for line in &page.lines {
             progress.read(std::slice::from_ref(line));
@@ -381,6 +382,7 @@ fn the_percent_of_a_recorded_clone_never_falls() {
         }
         if page.lines.last().is_some_and(|line| line.text == "TASK OK") && last == 100 {
             clones += 1;
+            assert!(progress.target.is_some() && progress.target == older.target, "{}", recording.name);
         }
     }
     assert!(clones > 0);

@@ -98,6 +98,7 @@ impl Refusal {
     pub fn may_be_done(&self) -> bool {
         match &self.kind {
             RefusalKind::Ambiguous | RefusalKind::BackendSilent | RefusalKind::Hotplug => true,
+            RefusalKind::Busy => !self.is_before_the_work(),
             RefusalKind::Other => self.status >= 500,
             _ => false,
         }
@@ -106,11 +107,17 @@ impl Refusal {
     /// Whether the same request may be sent again after a moment, whatever it was.
     pub fn is_passing(&self) -> bool {
         match self.kind {
-            RefusalKind::Busy => true,
+            RefusalKind::Busy => self.is_before_the_work(),
             // A dead host is not back in a second, and each attempt would hang for half a minute.
             RefusalKind::BackendUnreachable => self.message.contains("Connection refused"),
             _ => false,
         }
+    }
+
+    /// Whether the lock that was not free is one that is taken before anything is done: the VM's own. A storage's lock
+    /// is taken in the middle, when other options of the same change may be stored already.
+    fn is_before_the_work(&self) -> bool {
+        self.message.contains("/qemu-server/lock-") || self.message.contains("got no worker upid")
     }
 }
 

@@ -1,4 +1,6 @@
-//! Texts of the server, made fit for a message.
+//! Texts of the server and errors, made fit for a message.
+
+use std::error::Error;
 
 /// The longest piece of a server's text that is kept.
 const LONGEST: usize = 2000;
@@ -26,6 +28,17 @@ pub(super) fn clean(text: &str) -> String {
 /// Marks that reorder text on the screen.
 fn reorders(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// An error and its causes in one line.
+pub(super) fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
 }
 
 #[cfg(test)]

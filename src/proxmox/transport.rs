@@ -3,13 +3,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::tls::CertificateProblem;
-use super::{Answer, Request};
+use super::{Answer, Request, Upload};
 
 /// The way to a Proxmox server: the network, or the simulator in the same process.
 ///
 /// A transport sends a request once, and whatever answer arrives is `Ok`. It neither retries nor judges.
 pub trait Transport: Send + Sync {
     fn send(&self, request: &Request) -> impl Future<Output = Result<Answer, TransportError>> + Send;
+
+    /// Sends a request with a file. Only the network can.
+    fn upload(&self, upload: &Upload) -> impl Future<Output = Result<Answer, TransportError>> + Send {
+        let cause = Cause(format!("`{}` cannot be sent this way", upload.file_name));
+        std::future::ready(Err(TransportError::NoConnection(cause.into())))
+    }
 
     /// Where the requests go, for messages.
     fn endpoint(&self) -> &str;
@@ -18,6 +24,10 @@ pub trait Transport: Send + Sync {
 impl<T: Transport> Transport for Arc<T> {
     fn send(&self, request: &Request) -> impl Future<Output = Result<Answer, TransportError>> + Send {
         (**self).send(request)
+    }
+
+    fn upload(&self, upload: &Upload) -> impl Future<Output = Result<Answer, TransportError>> + Send {
+        (**self).upload(upload)
     }
 
     fn endpoint(&self) -> &str {

@@ -2,7 +2,7 @@
 //! are right — in the order of the real server (`PVE/HTTPServer.pm: rest_handler`), because 403 wins over 400 and both
 //! win over "does not exist".
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -227,7 +227,8 @@ impl World {
         let access = if self.release.major() < 9 { route.access.before_nine() } else { route.access };
         self.check_access(&user, &access, &params)?;
         let host = self.pick_host(route, &params)?;
-        let errors = check_all(route.params, "", &params);
+        let mut errors = check_all(route.params, "", &params);
+        errors.extend(check_lists(&call.request.params, route.params));
         if !errors.is_empty() {
             return Err(Failure::parameters(errors));
         }
@@ -315,16 +316,12 @@ fn find_route(method: Method, parts: &[&str]) -> Option<(&'static Route, Vec<(&'
         .find_map(|route| route.match_path(parts).map(|variables| (route, variables)))
 }
 
-/// The parameters by name. A repeated one becomes a list where the API takes lists; elsewhere the last one counts.
+/// The parameters by name. A repeated one becomes a list where the API takes lists; elsewhere it is refused later.
 fn gather(given: &[(String, String)], known: &[&[Param]]) -> BTreeMap<String, String> {
     let mut params = BTreeMap::<String, String>::new();
     for (name, value) in given.iter().filter(|(name, _)| name != "_dc") {
-        let is_list = known
-            .iter()
-            .flat_map(|group| group.iter())
-            .any(|param| param.is(name) && matches!(param.format, Some(super::format::Format::List(_))));
         match params.get_mut(name) {
-            Some(before) if is_list => {
+            Some(before) if find_param(known, name).is_some_and(is_list) => {
                 before.push(',');
                 before.push_str(value);
             }
@@ -334,6 +331,31 @@ fn gather(given: &[(String, String)], known: &[&[Param]]) -> BTreeMap<String, St
         }
     }
     params
+}
+
+/// What is wrong with lists where the API takes single values. A parameter that is given twice is a list.
+fn check_lists(given: &[(String, String)], known: &[&[Param]]) -> Errors {
+    let mut seen = BTreeSet::new();
+    let repeated: BTreeSet<&String> = given.iter().map(|(name, _)| name).filter(|name| !seen.insert(*name)).collect();
+    let refused = |param: &Param| format!("type check ('{}') failed - got ARRAY", param.kind.word());
+    let single = |name: &str| find_param(known, name).filter(|param| !is_list(param));
+    repeated.into_iter().filter_map(|name| Some((name.clone(), refused(single(name)?)))).collect()
+}
+
+/// Whether this parameter of this call takes a list.
+pub(super) fn takes_list(method: Method, path: &str, name: &str) -> bool {
+    let path = percent_decode(path);
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let params = find_route(method, &parts).map(|(route, _)| route.params);
+    params.and_then(|known| find_param(known, name)).is_some_and(is_list)
+}
+
+fn find_param<'p>(known: &[&'p [Param]], name: &str) -> Option<&'p Param> {
+    known.iter().flat_map(|group| group.iter()).find(|param| param.is(name))
+}
+
+fn is_list(param: &Param) -> bool {
+    matches!(param.format, Some(super::format::Format::List(_)))
 }
 
 /// Undoes percent encoding; a percent sign that begins no escape stays.

@@ -73,3 +73,24 @@ pub use fault::WorldFault;
 pub use guest_view::GuestView;
 pub use initial::InvalidWorld;
 pub use world::World;
+
+// The shell around the state machine: time, faults, and the ways in.
+mod clock;
+mod duration_text;
+mod faults;
+mod http;
+mod in_process;
+mod request_log;
+mod simulation;
+mod simulator;
+mod world_file;
+
+pub use clock::Clock;
+pub use duration_text::{InvalidDuration, parse_duration};
+pub use faults::{Effect, Fault, InvalidPattern, Malformed, Pattern, Times};
+pub use http::{BindError, Certificate, CertificateError, Manners, Server};
+pub use in_process::InProcess;
+pub use request_log::{Logged, RequestLog};
+pub use simulation::{Introduction, Options as SimulationOptions, Simulation};
+pub use simulator::{Simulator, Waits};
+pub use world_file::{Adjustments, WorldFile, WorldFileError};

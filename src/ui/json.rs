@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 use crate::config::{Loaded, Place, Problem, Severity};
 
 /// The version of the documents that programs read; it changes when a field goes or changes its meaning.
-const FORMAT_VERSION: u32 = 1;
+pub(super) const FORMAT_VERSION: u32 = 1;
 
 /// What `validate -o json` prints: the resolved cluster, or only the problems.
 pub fn cluster_json(loaded: &Loaded, explain: bool) -> Value {
@@ -23,8 +23,13 @@ pub fn cluster_json(loaded: &Loaded, explain: bool) -> Value {
     Value::Object(document)
 }
 
+/// A document the way people like to read it.
+pub fn pretty(document: &Value) -> String {
+    format!("{document:#}")
+}
+
 /// One problem, with its places.
-pub fn problem_json(problem: &Problem) -> Value {
+fn problem_json(problem: &Problem) -> Value {
     let severity = match problem.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -38,8 +43,8 @@ fn place_json(place: &Place) -> Value {
     match place {
         Place::Named(name) => json!({ "file": name }),
         Place::Part { source, span, label } => {
-            let excerpt = source.excerpt(span);
-            json!({ "file": **source.name(), "line": excerpt.line, "column": excerpt.column, "label": label })
+            let (line, column) = source.position(span);
+            json!({ "file": **source.name(), "line": line, "column": column, "label": label })
         }
     }
 }

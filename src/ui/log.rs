@@ -24,6 +24,8 @@ pub fn start_log(format: LogFormat, verbosity: i8, color: bool) {
         _ => LevelFilter::TRACE,
     };
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr).with_ansi(color);
+    // A log that cannot be written is no reason to panic.
+    let log = log.log_internal_errors(false);
     // A second start happens only in tests, and the first one serves as well.
     let started = match format {
         LogFormat::Text => log.with_target(false).without_time().try_init(),

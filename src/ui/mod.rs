@@ -1,6 +1,7 @@
 //! The only room that prints: results to standard output, talk to standard error.
 
 mod explanation;
+mod findings;
 mod gate;
 mod json;
 mod log;
@@ -9,8 +10,9 @@ mod table;
 mod yaml;
 
 pub use explanation::explanation;
+pub use findings::{findings_json, findings_text};
 pub use gate::{Talk, Ui};
-pub use json::{cluster_json, problem_json};
+pub use json::{cluster_json, pretty};
 pub use log::{LogFormat, start_log};
 pub use problems::draw_problem;
 pub use table::cluster_table;

@@ -46,6 +46,15 @@ impl Workdir {
         workdir
     }
 
+    /// A fixture: several files in one, or a nodes.yaml as it is.
+    pub(crate) fn from_fixture(path: &Path) -> Self {
+        let bytes = std::fs::read(path).expect("a fixture can be read");
+        match path.extension().and_then(OsStr::to_str) {
+            Some("case") => Self::from_case(&String::from_utf8(bytes).expect("a case is UTF-8")),
+            _ => Self::with_nodes(bytes),
+        }
+    }
+
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self

@@ -4,4 +4,5 @@ mod harness;
 mod interface;
 mod schema;
 mod secrets;
+mod simulate;
 mod validate;

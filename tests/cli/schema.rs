@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use pvetalos::config::yaml_as_json;
+use pvetalos::config::parse_document;
 use serde_json::Value;
 
 use crate::harness::Workdir;
@@ -21,9 +21,16 @@ fn examples(name: &str) -> Vec<std::path::PathBuf> {
         .collect()
 }
 
+/// The right files of the tests, as far as they are a nodes.yaml as it is.
+fn valid_fixtures() -> Vec<std::path::PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/fixtures/valid");
+    let files = std::fs::read_dir(folder).expect("there are fixtures").map(|entry| entry.expect("a fixture").path());
+    files.filter(|path| path.extension().is_some_and(|ending| ending == "yaml")).collect()
+}
+
 fn yaml(path: &Path) -> Value {
     let text = std::fs::read_to_string(path).expect("a file can be read");
-    yaml_as_json("file", &text).expect("it is YAML")
+    parse_document("file", &text).expect("it is YAML")
 }
 
 #[test]
@@ -32,6 +39,10 @@ fn the_sample_and_every_example_fit_their_schema() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("nodes.sample.yaml");
     for path in examples("nodes.yaml").iter().chain([&sample]) {
         let errors: Vec<String> = nodes.iter_errors(&yaml(path)).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", path.display());
+    }
+    for path in valid_fixtures() {
+        let errors: Vec<String> = nodes.iter_errors(&yaml(&path)).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{}: {errors:?}", path.display());
     }
     for path in examples("pvetalos.yaml") {
@@ -44,11 +55,11 @@ fn the_sample_and_every_example_fit_their_schema() {
 fn an_editor_sees_unknown_keys_wrong_values_and_what_is_missing() {
     let nodes = schema("nodes");
     let wrong = |text: &str| {
-        let value = yaml_as_json("file", text).expect("it is YAML");
+        let value = parse_document::<Value>("file", text).expect("it is YAML");
         assert!(!nodes.is_valid(&value), "{text}");
     };
     let node = "name: a, address: 10.0.0.1, controller: true, mac_addr: 'bc:24:11:00:00:01'";
-    assert!(nodes.is_valid(&yaml_as_json("file", &format!("nodes: [{{{node}}}]")).expect("it is YAML")));
+    assert!(nodes.is_valid(&parse_document::<Value>("file", &format!("nodes: [{{{node}}}]")).expect("it is YAML")));
     wrong("nodes: []");
     wrong("{}");
     wrong(&format!("nodes: [{{{node}, mac: x}}]"));

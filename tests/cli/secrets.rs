@@ -15,6 +15,11 @@ fn a_secret_is_never_printed() {
     SECRETS.into_iter().for_each(never_printed);
 }
 
+/// Right nodes beside this cluster.yaml.
+fn cluster(text: String) -> Workdir {
+    Workdir::with_nodes(GOOD).file("cluster.yaml", text)
+}
+
 #[track_caller]
 fn never_printed(secret_text: &str) {
     let id = "PROXMOX_TOKEN_ID";
@@ -45,6 +50,24 @@ fn never_printed(secret_text: &str) {
         Workdir::with_nodes(format!("{GOOD}proxmox: {{token_id: 'root@pam!ci={secret_text}'}}\n")),
         Workdir::with_nodes(format!("{GOOD}password: {secret_text}\n")),
         Workdir::with_nodes(GOOD).file("pvetalos.yaml", format!("api_token: {secret_text}\n")),
+        // A lost line end, a flow mapping over several lines, a comment, a secret in the place of something else.
+        cluster(format!("proxmox_api_token_id: root@pam!ciproxmox_api_token_secret: {secret_text}\n")),
+        cluster(format!("{{\nnode_cidr: x, proxmox_api_token_secret: {secret_text}\n}}\n")),
+        cluster(format!("proxmox_vm_defaults: {{cores: x, password: {secret_text}}}\n")),
+        cluster(format!("proxmox_vm_defaults: {{cores: x, mine: {secret_text}}}\n")),
+        cluster(format!("proxmox_node: \"\" # password: {secret_text}\n")),
+        cluster(format!("proxmox_node: \"\" # {secret_text}\n")),
+        cluster(format!("proxmox_api_url: root:{secret_text}@pve\n")),
+        cluster(format!("\"root@pam!ci={secret_text}\": x\n")),
+        cluster(format!("a: |\n  {secret_text}\n\tb: [\n")),
+        Workdir::with_nodes(format!("{GOOD}proxmox: {{endpoint: \"root:{secret_text}@pve\"}}\n")),
+        Workdir::with_nodes(format!("{GOOD}proxmox: {{endpoint: \"http://root:{secret_text}@pve\"}}\n")),
+        Workdir::with_nodes(format!("{GOOD}proxmox: {{token_secret:\n   {secret_text}, nod: x}}\n")),
+        Workdir::with_nodes(format!("{GOOD}proxmox: {{token_id: {secret_text}}}\n")),
+        Workdir::with_nodes(format!("{GOOD}proxmox: {{token_secret:\n   {secret_text}, nod: [x}}\n")),
+        Workdir::with_nodes(GOOD)
+            .file("cluster.yaml", format!("{secret_text}\n"))
+            .env("PVETALOS_CLUSTER_FILE", "cluster.yaml"),
         Workdir::with_nodes(GOOD).file("pvetalos.yaml", format!("proxmox:\n  secret: |\n    {secret_text}\n\tx")),
     ];
     for workdir in &inputs {
@@ -54,6 +77,30 @@ fn never_printed(secret_text: &str) {
             assert_hidden(&workdir.run([args, &["-vvv", "--log-format", "json"]].concat()));
         }
     }
+}
+
+#[test]
+fn a_secret_typed_for_the_name_of_a_file_is_not_printed() {
+    let token = format!("root@pam!ci={SECRET}");
+    for flag in ["--token-file", "--nodes", "--cluster", "--settings"] {
+        let run = Workdir::with_nodes(GOOD).run(["validate", "-vvv", flag, &token]);
+        assert_eq!(run.exit, 2);
+        assert_hidden(&run);
+    }
+}
+
+#[test]
+fn halves_of_two_tokens_are_not_put_together() {
+    let file = format!("proxmox_api_token_id: bb@pam!file\nproxmox_api_token_secret: {SECRET}\n");
+    let mixed = cluster(file.clone()).env("PROXMOX_TOKEN_ID", "aa@pam!env");
+    let run = mixed.run(["validate"]);
+    assert_hidden(&run);
+    insta::assert_snapshot!(run);
+    assert_eq!(cluster(file).env("PROXMOX_TOKEN_ID", "bb@pam!file").run(["validate"]).exit, 0);
+    let both = Workdir::with_nodes(GOOD)
+        .env("PROXMOX_TOKEN_ID", "aa@pam!env")
+        .env("PROXMOX_VE_API_TOKEN", &format!("bb@pam!ve={SECRET}"));
+    assert_eq!(both.run(["validate"]).exit, 2);
 }
 
 #[test]

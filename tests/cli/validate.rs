@@ -11,11 +11,7 @@ fn repository() -> &'static Path {
 fn every_wrong_file_gets_its_own_clear_message() {
     let mut count = 0;
     insta::glob!("fixtures/invalid/*", |path| {
-        let bytes = std::fs::read(path).expect("a fixture can be read");
-        let workdir = match path.extension().and_then(|ending| ending.to_str()) {
-            Some("case") => Workdir::from_case(&String::from_utf8(bytes).expect("a case is UTF-8")),
-            _ => Workdir::with_nodes(bytes),
-        };
+        let workdir = Workdir::from_fixture(path);
         let run = workdir.run(["validate"]);
         assert_eq!(run.exit, 2, "{}: {run}", path.display());
         assert!(run.stdout.is_empty(), "{}: nothing of it may look like a result", path.display());
@@ -28,11 +24,7 @@ fn every_wrong_file_gets_its_own_clear_message() {
 #[test]
 fn every_right_file_is_understood() {
     insta::glob!("fixtures/valid/*", |path| {
-        let bytes = std::fs::read(path).expect("a fixture can be read");
-        let workdir = match path.extension().and_then(|ending| ending.to_str()) {
-            Some("case") => Workdir::from_case(&String::from_utf8(bytes).expect("a case is UTF-8")),
-            _ => Workdir::with_nodes(bytes),
-        };
+        let workdir = Workdir::from_fixture(path);
         let run = workdir.run(["validate", "--explain"]);
         assert_eq!(run.exit, 0, "{}: {run}", path.display());
         insta::assert_snapshot!(run);
@@ -197,4 +189,71 @@ fn a_very_long_line_does_not_flood_the_screen() {
     let run = Workdir::with_nodes(format!("{GOOD}{}: x\n", "long".repeat(250_000))).run(["validate"]);
     assert_eq!(run.exit, 2);
     assert!(run.stderr.len() < 2000, "{} bytes", run.stderr.len());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_nobody_named_is_not_waited_for() {
+    let workdir = Workdir::with_nodes(GOOD);
+    let pipe = workdir.path().join("cluster.yaml");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let run = workdir.run(["validate"]);
+    assert_eq!(run.exit, 2);
+    assert!(run.stderr.contains("the file cannot be read: it is not a regular file"), "{run}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_is_no_text_is_not_passed_over() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let workdir = Workdir::with_nodes(GOOD);
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_pvetalos"))
+        .arg("validate")
+        .current_dir(workdir.path())
+        .env("PVETALOS_CLUSTER", OsStr::from_bytes(b"pr\xf6d"))
+        .output()
+        .expect("the binary can be started");
+    assert_eq!(output.status.code(), Some(2), "the name in the file is another cluster's");
+}
+
+#[test]
+fn variables_name_the_files_and_empty_ones_do_not_count() {
+    let workdir = Workdir::new()
+        .file("n.yaml", GOOD)
+        .file("c.yaml", "node_dns_servers: [9.9.9.9]\n")
+        .file("s.yaml", "proxmox: {pool: talos}\n")
+        .env("PVETALOS_NODES_FILE", "n.yaml")
+        .env("PVETALOS_CLUSTER_FILE", "c.yaml")
+        .env("PVETALOS_SETTINGS_FILE", "s.yaml")
+        .env("PROXMOX_HOST", "");
+    let run = workdir.run(["validate", "-o", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).expect("-o json prints JSON");
+    assert_eq!(document["network"]["dns_servers"][0], "9.9.9.9", "{run}");
+    assert_eq!(
+        (&document["nodes"][0]["pool"], &document["proxmox"]["endpoint"]),
+        (&"talos".into(), &serde_json::Value::Null)
+    );
+    let empty = Workdir::with_nodes(GOOD).env("PVETALOS_NODES_FILE", "").run(["validate"]);
+    assert_eq!(empty.exit, 0, "{empty}");
+}
+
+#[test]
+fn what_stands_above_hides_what_belongs_to_others() {
+    let cluster = "cluster_name: Not_Ours\nproxmox_endpoint: http://pve/csi\nproxmox_api_url: pve\n";
+    let workdir = Workdir::with_nodes(GOOD).file("cluster.yaml", cluster).file("pvetalos.yaml", "name: ours\n");
+    let run = workdir.run(["validate"]);
+    assert_eq!((run.exit, run.stderr.as_str()), (0, ""), "{run}");
+}
+
+#[test]
+fn a_file_on_one_line_with_many_mistakes_is_no_trouble() {
+    let node = |index: usize| format!("{{\"name\":\"n{index}\",\"address\":\"10.0.0.1\",\"vm_cores\":99}}");
+    let nodes: Vec<String> = (0..2000).map(node).collect();
+    let run = Workdir::with_nodes(format!("{{\"name\":\"x\",\"nodes\":[{}]}}", nodes.join(","))).run(["validate"]);
+    assert_eq!(run.exit, 2);
+    assert!(run.stderr.contains("more problems are not shown"), "{} bytes", run.stderr.len());
 }

@@ -36,3 +36,10 @@ impl Permissions {
         self.0.get(path).into_iter().flat_map(|privileges| privileges.keys().map(String::as_str))
     }
 }
+
+/// What was asked path by path, in one.
+impl FromIterator<Self> for Permissions {
+    fn from_iter<I: IntoIterator<Item = Self>>(answers: I) -> Self {
+        Self(answers.into_iter().flat_map(|answer| answer.0).collect())
+    }
+}

@@ -70,6 +70,11 @@ impl fmt::Display for PlainKey {
 }
 
 impl ConfigChange {
+    /// A change that is refused unless the configuration still has this digest.
+    pub fn conditional_on(digest: Option<&str>) -> Self {
+        Self { digest: digest.map(str::to_owned), ..Self::default() }
+    }
+
     /// Sets an option. An empty value deletes it, because Proxmox would store a blank.
     pub fn set(&mut self, key: PlainKey, value: impl fmt::Display) -> &mut Self {
         let value = value.to_string();
@@ -158,9 +163,8 @@ mod tests {
 
     #[test]
     fn an_empty_value_deletes_its_option() {
-        let mut change = ConfigChange::default();
+        let mut change = ConfigChange::conditional_on(Some("abc"));
         change.set(PlainKey::Tags, "").set(PlainKey::Cores, 4).delete("protection");
-        change.digest = Some("abc".to_owned());
         let request = change.add_to(Request::put("/x"));
         let text = |name: &str| request.param(name).unwrap_or_default().to_owned();
         assert_eq!([text("cores"), text("delete"), text("digest")], ["4", "protection,tags", "abc"]);

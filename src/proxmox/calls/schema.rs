@@ -14,8 +14,7 @@ fn parsed<T: std::str::FromStr>(text: &str) -> T {
 
 /// Everything that can be set, with values at the edges of what we allow.
 fn everything() -> ConfigChange {
-    let mut change = ConfigChange::default();
-    change.digest = Some("28e4b550655258878ed046bf4189086404e5f664".to_owned());
+    let mut change = ConfigChange::conditional_on(Some("28e4b550655258878ed046bf4189086404e5f664"));
     for key in PlainKey::ALL {
         change.set(*key, sample(*key));
     }
@@ -111,6 +110,8 @@ fn every_request() -> Vec<Request> {
         delete_volume(&host, &parsed("local:import/talos.qcow2")),
         download(&image),
         download(&Download { checksum: Some(sha512), ..image.clone() }),
+        // The file itself travels beside the other fields.
+        upload(&host, &storage, Some(checksum)).with("filename", "talos.qcow2"),
         set_storage_content(&storage, ["images", "import"]),
         vm_config(&host, vmid),
         vm_pending(&host, vmid),

@@ -64,3 +64,11 @@ pub fn set_storage_content<'a>(storage: &StorageId, content: impl IntoIterator<I
     let content: Vec<_> = content.into_iter().collect();
     Request::put(format!("/storage/{storage}")).with("content", content.join(","))
 }
+
+/// The request that carries a disk image, as an [`Upload`](crate::proxmox::Upload).
+pub fn upload(host: &HostName, storage: &StorageId, checksum: Option<Checksum<'_>>) -> Request {
+    Request::post(format!("/nodes/{host}/storage/{storage}/upload"))
+        .with("content", "import")
+        .with_some("checksum-algorithm", checksum.map(|checksum| checksum.algorithm))
+        .with_some("checksum", checksum.map(|checksum| checksum.digest))
+}

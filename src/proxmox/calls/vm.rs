@@ -61,8 +61,10 @@ pub fn clone_vm(clone: &CloneVm<'_>) -> Request {
     }
 }
 
-/// Changes options and returns when it is done. Not for anything that makes volumes: that may take longer than the 30 s
-/// after which Proxmox's own proxy gives up.
+/// Changes options and returns when it is done.
+///
+/// Proxmox stores the options one by one, so a change that was refused may be stored in part: read them again. This is
+/// not for anything that makes volumes, which may take longer than the 30 s after which Proxmox's own proxy gives up.
 pub fn configure(host: &HostName, vmid: VmId, change: &ConfigChange) -> Request {
     change.add_to(Request::put(format!("{}/config", vm(host, vmid))))
 }

@@ -7,8 +7,8 @@ pub struct TaskProgress {
     /// How many lines of the log were read.
     pub lines: u64,
     pub last_line: String,
-    /// The VM that a clone makes, once the log says so (PVE 9.1 and newer).
-    pub clone_of: Option<VmId>,
+    /// The VM that a clone makes, once the log shows it. The task's own name has only the template's number.
+    pub target: Option<VmId>,
     /// The drives whose copying began, in that order; the last one is under way.
     pub drives: Vec<DriveCopy>,
     /// Of a download.
@@ -38,7 +38,7 @@ impl TaskProgress {
 
     fn read_line(&mut self, line: &str) {
         if let Some(new) = line.strip_prefix("creating a clone of VM ").and_then(|rest| rest.split_once(" with ID ")) {
-            self.clone_of = new.1.trim().parse().ok();
+            self.target = new.1.trim().parse().ok();
         } else if let Some(drive) = drive_that_begins(line) {
             self.drives.push(DriveCopy { drive: drive.to_owned(), percent: None });
         } else if let Some(percent) = transferred_percent(line) {
@@ -48,6 +48,9 @@ impl TaskProgress {
             }
         } else if let Some(percent) = wget_percent(line) {
             self.download_percent = Some(percent);
+        } else if self.target.is_none() {
+            // Before PVE 9.1 only the names of the new volumes tell.
+            self.target = owner_of_new_volume(line);
         }
     }
 
@@ -73,6 +76,13 @@ fn drive_that_begins(line: &str) -> Option<&str> {
         .strip_prefix("create full clone of drive ")
         .or_else(|| line.strip_prefix("create linked clone of drive "))?;
     rest.split_whitespace().next()
+}
+
+/// The number in `vm-105-disk-0` or `vm-105-cloudinit`. Lines that name the source's volumes begin a drive.
+fn owner_of_new_volume(line: &str) -> Option<VmId> {
+    let numbers = line.split("vm-").skip(1).map(|rest| rest.split_once('-'));
+    let of_volume = numbers.flatten().find(|(_, rest)| rest.starts_with("disk-") || rest.starts_with("cloudinit"));
+    of_volume.and_then(|(number, _)| number.parse().ok())
 }
 
 /// `transferred 634.6 MiB of 1.2 GiB (50.93%)`, perhaps with `drive-scsi0: ` before it and a time after it.
@@ -127,8 +137,19 @@ mod tests {
         let percents: Vec<_> = (0..=log.len()).map(|count| read(&log[..count]).percent(2)).collect();
         let expected = [None, None, Some(0), Some(0), Some(0), Some(25), Some(50), Some(50), Some(56)];
         assert_eq!(percents, expected);
-        assert_eq!(read(&log).clone_of, VmId::new(105));
+        assert_eq!(read(&log).target, VmId::new(105));
         assert_eq!(read(&log).lines, 8);
+    }
+
+    #[test]
+    fn an_older_log_tells_the_new_number_by_its_volumes() {
+        let log = [
+            "create full clone of drive ide2 (local-lvm:vm-9000-cloudinit)",
+            "  Rounding up size to full physical extent 4.00 MiB",
+            "  Logical volume \"vm-105-cloudinit\" created.",
+        ];
+        assert_eq!(read(&log[..2]).target, None);
+        assert_eq!(read(&log).target, VmId::new(105));
     }
 
     #[test]

@@ -1,0 +1,171 @@
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use super::args::{GlobalArgs, OutputFormat};
+use super::exit::Exit;
+use crate::config::{Place, Problem, Severity, parse_document, read_document};
+use crate::sim::{Adjustments, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
+use crate::ui::{Ui, to_yaml};
+
+/// The world that is simulated when none is named; nodes.sample.yaml fits it.
+const BUILT_IN: (&str, &str) = ("one-host.yaml", include_str!("../../examples/worlds/one-host.yaml"));
+
+/// Simulate a Proxmox cluster on this machine
+///
+/// Answers as the API of Proxmox VE does, to pvetalos and to any other client, until Ctrl-C. Nothing outside this
+/// machine is touched, and nobody outside it can connect.
+#[derive(Debug, clap::Args)]
+pub(super) struct SimulateArgs {
+    /// Where to listen: loopback only; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8006", value_parser = loopback)]
+    listen: SocketAddr,
+    /// The world to begin with [default: one host, built in]
+    #[arg(long, value_name = "FILE")]
+    world: Option<PathBuf>,
+    /// Keep the world in this file, and go on with it the next time
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
+    /// Which Proxmox VE it is [default: what the world says]
+    #[arg(long, value_name = "RELEASE")]
+    pve: Option<Release>,
+    /// Wait so long with every answer
+    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = parse_duration)]
+    latency: Duration,
+    /// How long a full clone of the largest template takes [default: what the world says]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    clone_time: Option<Duration>,
+    /// Make the same MACs, ids and drawn faults again
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Draw so many faults and spread them over the first 200 requests
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    draw_faults: usize,
+}
+
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: SocketAddr = text.parse().map_err(|_| "an address and a port are needed, as in 127.0.0.1:8006")?;
+    if !address.ip().is_loopback() {
+        return Err("a simulated cluster guards nothing, so it listens on this machine only".to_owned());
+    }
+    Ok(address)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Release {
+    /// Proxmox VE 8.4
+    #[value(name = "8")]
+    Eight,
+    /// Proxmox VE 9.2
+    #[value(name = "9")]
+    Nine,
+}
+
+impl Release {
+    fn version(self) -> &'static str {
+        match self {
+            Self::Eight => "8.4.21",
+            Self::Nine => "9.2.11",
+        }
+    }
+}
+
+pub(super) async fn simulate(args: &SimulateArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
+    let file = match load(args) {
+        Ok(file) => file,
+        Err(problems) => {
+            ui.show_problems(&problems);
+            return Ok(Exit::WrongInput);
+        }
+    };
+    match serve(args, global.output, file, ui).await? {
+        Ok(()) => Ok(Exit::Done),
+        Err(problem) => {
+            ui.show_problems(&[problem]);
+            Ok(Exit::Failed)
+        }
+    }
+}
+
+/// The kept world if there is one, else the world to begin with.
+fn load(args: &SimulateArgs) -> Result<WorldFile, Vec<Problem>> {
+    let kept = args.keep.as_deref().filter(|path| path.exists());
+    let (name, value) = match kept.or(args.world.as_deref()) {
+        Some(path) => (path.display().to_string(), read_document(path)?),
+        None => (BUILT_IN.0.to_owned(), parse_document(BUILT_IN.0, BUILT_IN.1)?),
+    };
+    let mut file = WorldFile::from_json(value).map_err(|error| {
+        let hint = "examples/worlds has worlds to begin with".to_owned();
+        vec![Problem { places: vec![Place::Named(name)], ..problem(&error, hint) }]
+    })?;
+    file.adjust(&Adjustments {
+        version: args.pve.map(|release| release.version().to_owned()),
+        clone_time: args.clone_time,
+        seed: args.seed,
+    });
+    file.faults.extend(Fault::schedule(args.seed.unwrap_or_default(), 200, args.draw_faults));
+    Ok(file)
+}
+
+/// Serves until Ctrl-C. The outer error is that of the output, the inner one that of the server.
+async fn serve(
+    args: &SimulateArgs,
+    output: OutputFormat,
+    file: WorldFile,
+    ui: &mut Ui,
+) -> io::Result<Result<(), Problem>> {
+    let waits = Waits { latency: args.latency, ..Waits::default() };
+    let options = SimulationOptions { listen: args.listen, waits, ..SimulationOptions::default() };
+    let simulation = match Simulation::start(file, options).await {
+        Ok(simulation) => simulation,
+        Err(error) => return Ok(Err(problem(&error, error.hint().to_owned()))),
+    };
+    // Whoever reads the introduction may press Ctrl-C at once, so that it must be heard before.
+    let stop = interrupted()?;
+    let introduction = simulation.introduction();
+    ui.print(&match output {
+        OutputFormat::Table => introduction.to_string(),
+        OutputFormat::Json => introduction.to_json().to_string(),
+        OutputFormat::Yaml => to_yaml(&introduction.to_json()),
+    })?;
+    let (simulator, certificate) = (simulation.simulator().clone(), simulation.certificate().clone());
+    simulation.serve_until(stop).await;
+    let kept = args.keep.as_deref().map(|path| simulator.world(|world| WorldFile::keep(world, &certificate, path)));
+    Ok(kept.unwrap_or(Ok(())).map_err(|error| {
+        let hint = "check the name of the file and who may write there".to_owned();
+        problem(&error, hint)
+    }))
+}
+
+/// Ctrl-C, or the polite signal of a service manager, from the moment of the call on.
+#[cfg(unix)]
+fn interrupted() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn interrupted() -> io::Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
+}
+
+/// An error with its causes, on one line.
+fn problem(error: &dyn Error, hint: String) -> Problem {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        message = format!("{message}: {error}");
+        cause = error.source();
+    }
+    Problem { severity: Severity::Error, message, places: Vec::new(), hint: Some(hint) }
+}

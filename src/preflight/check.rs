@@ -1,0 +1,270 @@
+use super::needs::{bridge_path, storage_path};
+use super::{Finding, HostSeen, Needs, Seen};
+use crate::model::{BridgeName, HostName, StorageId, Template, TokenId, VlanTag};
+use crate::proxmox::answers::Host;
+
+/// Holds what is needed against what was seen.
+pub fn check(needs: &Needs, seen: &Seen, token: &TokenId) -> Vec<Finding> {
+    let check = Check { needs, seen, token };
+    let mut findings = vec![check.version()];
+    findings.extend(check.quorum());
+    findings.extend(check.privileges());
+    findings.extend(check.hosts());
+    findings.extend(check.storages());
+    findings.extend(check.bridges());
+    findings.extend(check.templates());
+    findings
+}
+
+/// What every VM of ours goes through, from the clone to its end.
+const VM_PRIVILEGES: [&str; 12] = [
+    "VM.Audit",
+    "VM.Allocate",
+    "VM.Clone",
+    "VM.Config.CDROM",
+    "VM.Config.CPU",
+    "VM.Config.Cloudinit",
+    "VM.Config.Disk",
+    "VM.Config.HWType",
+    "VM.Config.Memory",
+    "VM.Config.Network",
+    "VM.Config.Options",
+    "VM.PowerMgmt",
+];
+
+struct Check<'a> {
+    needs: &'a Needs,
+    seen: &'a Seen,
+    token: &'a TokenId,
+}
+
+impl Check<'_> {
+    fn version(&self) -> Finding {
+        let version = &self.seen.version;
+        if version.is_at_least(8, 0) {
+            Finding::ok(format!("Proxmox VE {} answers and accepts the token", version.version))
+        } else {
+            let fix = "upgrade Proxmox VE to 8 or 9; older versions are not supported by their makers either";
+            Finding::error(format!("Proxmox VE {} is too old", version.version), fix)
+        }
+    }
+
+    fn quorum(&self) -> Option<Finding> {
+        (self.seen.quorate == Some(false)).then(|| {
+            let fix = "bring the cluster's other hosts back (`pvecm status`): without quorum nothing can be written";
+            Finding::error("the Proxmox cluster has no quorum", fix)
+        })
+    }
+
+    fn privileges(&self) -> Vec<Finding> {
+        let permissions = &self.seen.permissions;
+        if permissions.is_empty() {
+            let user = self.token.user();
+            let fix = format!(
+                "a token has no privileges of its own user unless they are given to both: \
+                 `pveum acl modify /vms --roles PVEVMAdmin --users '{user}' --tokens '{}'`, and the same for the other \
+                 paths; or make the token with `--privsep 0`",
+                self.token
+            );
+            return vec![Finding::error(format!("the token {} may do nothing at all", self.token), fix)];
+        }
+        let vms = self.needs.vm_paths();
+        let vms = vms.iter().map(|path| self.privilege(path, &VM_PRIVILEGES, "PVEVMAdmin"));
+        let storages = self.needs.storages.keys().map(|storage| {
+            let path = storage_path(storage);
+            self.privilege(&path, &["Datastore.AllocateSpace", "Datastore.Audit"], "PVEDatastoreUser")
+        });
+        let bridges = self.needs.bridges.iter().map(|(bridge, vlan)| self.bridge_privilege(bridge, *vlan));
+        let startup = (!permissions.has("/", "Sys.Modify")).then(|| {
+            let fix =
+                "nothing, if the start order of VMs does not matter to you; else grant Sys.Modify on / to the token";
+            Finding::warning("the token may not set the start order of VMs (Sys.Modify on /): it will be left out", fix)
+        });
+        vms.chain(storages).chain(bridges).chain(startup).collect()
+    }
+
+    fn privilege(&self, path: &str, needed: &[&str], role: &str) -> Finding {
+        // A template outside of the pool is cloned by right of its own path.
+        let granted = |privilege: &&&str| {
+            self.seen.permissions.has(path, privilege)
+                || (**privilege == "VM.Clone" && self.seen.permissions.has("/vms", privilege))
+        };
+        let missing: Vec<&str> = needed.iter().filter(|privilege| !granted(privilege)).copied().collect();
+        if missing.is_empty() {
+            return Finding::ok(format!("the token has every privilege that is needed on {path}"));
+        }
+        let message = format!("the token {} lacks {} on {path}", self.token, missing.join(", "));
+        Finding::error(message, self.grant(path, role))
+    }
+
+    fn bridge_privilege(&self, bridge: &BridgeName, vlan: Option<VlanTag>) -> Finding {
+        let path = bridge_path(bridge, vlan);
+        if self.seen.permissions.has(&path, "SDN.Use") {
+            return Finding::ok(format!("the token may use {path}"));
+        }
+        let virtual_network = self
+            .seen
+            .close
+            .iter()
+            .filter_map(|host| host.bridges.as_ref().ok())
+            .flatten()
+            .any(|seen| seen.name == bridge.as_str() && seen.kind.as_deref() == Some("vnet"));
+        if virtual_network {
+            let fix = "nothing, if the token has SDN.Use on the network's own zone";
+            return Finding::warning(format!("{bridge} is a virtual network: its privilege is not looked at"), fix);
+        }
+        let message = format!("the token {} lacks SDN.Use on {path}", self.token);
+        Finding::error(message, self.grant(&path, "PVESDNUser"))
+    }
+
+    /// The command that grants a role to the token, and to its user because of privilege separation.
+    fn grant(&self, path: &str, role: &str) -> String {
+        format!("pveum acl modify {path} --roles {role} --users '{}' --tokens '{}'", self.token.user(), self.token)
+    }
+
+    fn hosts(&self) -> Vec<Finding> {
+        let known = &self.seen.hosts;
+        let named = self.needs.hosts.iter().map(|name| match known.iter().find(|host| host.name == *name) {
+            Some(host) if host.is_online() => Finding::ok(format!("host {name} is up")),
+            Some(_) => {
+                let fix = "start it, or give its nodes another `proxmox_node`";
+                Finding::error(format!("host {name} is not online"), fix)
+            }
+            None => {
+                let names: Vec<&str> = known.iter().map(|host| host.name.as_str()).collect();
+                let fix = format!("use one of {} as `proxmox_node`; case matters", names.join(", "));
+                Finding::error(format!("there is no host {name}"), fix)
+            }
+        });
+        let mut findings: Vec<Finding> = named.collect();
+        if self.needs.any_host && !known.iter().any(Host::is_online) {
+            findings.push(Finding::error("no host is online", "start one"));
+        }
+        findings
+    }
+
+    fn storages(&self) -> Vec<Finding> {
+        let wanted = self.needs.storages.iter();
+        let pairs = wanted.flat_map(|(storage, hosts)| self.close(hosts).map(move |host| (storage, host)));
+        pairs.map(|(storage, host)| storage_on(storage, host)).collect()
+    }
+
+    fn bridges(&self) -> Vec<Finding> {
+        let bridges: std::collections::BTreeSet<_> = self.needs.bridges.iter().map(|(bridge, _)| bridge).collect();
+        let hosts = &self.seen.close;
+        let pairs = bridges.into_iter().flat_map(|bridge| hosts.iter().map(move |host| (bridge, host)));
+        pairs.map(|(bridge, host)| bridge_on(bridge, host)).collect()
+    }
+
+    fn templates(&self) -> Vec<Finding> {
+        let wanted = self.needs.templates.iter();
+        let pairs = wanted.flat_map(|(template, hosts)| self.close(hosts).map(move |host| (template, host)));
+        pairs.map(|(template, host)| template_on(template, host)).collect()
+    }
+
+    /// The hosts among those looked at that something is needed on.
+    fn close<'h>(&'h self, hosts: &'h std::collections::BTreeSet<HostName>) -> impl Iterator<Item = &'h HostSeen> {
+        self.seen.close.iter().filter(|host| self.needs.any_host || hosts.is_empty() || hosts.contains(&host.name))
+    }
+}
+
+fn storage_on(storage: &StorageId, host: &HostSeen) -> Finding {
+    let name = &host.name;
+    let storages = match &host.storages {
+        Ok(storages) => storages,
+        Err(why) => return unseen(&format!("the storages of {name} cannot be seen"), why),
+    };
+    let Some(seen) = storages.iter().find(|seen| seen.name == *storage) else {
+        let names: Vec<&str> = storages.iter().map(|seen| seen.name.as_str()).collect();
+        let fix = match names.as_slice() {
+            [] => "grant Datastore.Audit on /storage: a token sees only storages that it may look at".to_owned(),
+            names => format!("use one of {} as `storage`, or let the token see it (Datastore.Audit)", names.join(", ")),
+        };
+        return Finding::error(format!("there is no storage {storage} on {name}"), fix);
+    };
+    if !seen.enabled || !seen.active {
+        let fix = format!("enable it for this host (`pvesm set {storage} --disable 0`, and look at its list of nodes)");
+        return Finding::error(format!("storage {storage} is not active on {name}"), fix);
+    }
+    if !seen.content.contains("images") {
+        let content: Vec<&str> = seen.content.iter().map(String::as_str).chain(["images"]).collect();
+        let fix = format!("pvesm set {storage} --content {}", content.join(","));
+        return Finding::error(format!("storage {storage} on {name} does not take disk images"), fix);
+    }
+    let free = seen.available.map_or(String::new(), |bytes| format!(", {} GiB free", bytes >> 30));
+    Finding::ok(format!("storage {storage} on {name} takes disk images{free}"))
+}
+
+fn bridge_on(bridge: &BridgeName, host: &HostSeen) -> Finding {
+    let name = &host.name;
+    match &host.bridges {
+        Err(why) => unseen(&format!("the bridges of {name} cannot be seen"), why),
+        Ok(bridges) if bridges.iter().any(|seen| seen.name == bridge.as_str()) => {
+            Finding::ok(format!("bridge {bridge} is there on {name}"))
+        }
+        // The list leaves out what the token may not use, so that absence proves nothing.
+        Ok(_) => {
+            let fix =
+                format!("check that {name} has it (`ip link show {bridge}`) and that the token has SDN.Use on it");
+            Finding::warning(format!("bridge {bridge} is not seen on {name}"), fix)
+        }
+    }
+}
+
+fn template_on(template: &Template, host: &HostSeen) -> Finding {
+    let name = &host.name;
+    let templates = match &host.templates {
+        Ok(templates) => templates,
+        Err(why) => return unseen(&format!("the templates of {name} cannot be seen"), why),
+    };
+    let fits = |seen: &&super::TemplateSeen| match (template, &seen.mark) {
+        (Template::Name(wanted), _) => seen.name == wanted.as_str(),
+        (Template::Image { talos_version, schematic_id, secureboot }, Some(mark)) => {
+            mark.talos_version == *talos_version && mark.schematic_id == *schematic_id && mark.secureboot == *secureboot
+        }
+        (Template::Image { .. }, None) => false,
+    };
+    let found: Vec<_> = templates.iter().filter(fits).collect();
+    match found.as_slice() {
+        [one] => Finding::ok(format!("template {template} is there on {name}: {} ({})", one.vmid, one.name)),
+        [] => {
+            let (message, fix) = missing_template(template, host, templates);
+            Finding::error(message, fix)
+        }
+        several => {
+            let ids: Vec<String> = several.iter().map(|seen| seen.vmid.to_string()).collect();
+            let message = format!("{} templates on {name} are {template}: {}", several.len(), ids.join(", "));
+            Finding::error(message, "keep one of them, or rename the others")
+        }
+    }
+}
+
+fn missing_template(template: &Template, host: &HostSeen, templates: &[super::TemplateSeen]) -> (String, String) {
+    let message = format!("there is no template {template} on {}", host.name);
+    let fix = match template {
+        Template::Name(name) => {
+            let names: Vec<&str> = templates.iter().map(|seen| seen.name.as_str()).collect();
+            let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            format!(
+                "make one with the name `{name}`, or name one of those that are there ({there}) as `talos_template`"
+            )
+        }
+        Template::Image { talos_version, schematic_id, secureboot } => {
+            let suffix = if *secureboot { "-secureboot" } else { "" };
+            let mark = crate::model::TemplateMark {
+                talos_version: talos_version.clone(),
+                schematic_id: schematic_id.clone(),
+                secureboot: *secureboot,
+            };
+            format!(
+                "make one from https://factory.talos.dev/image/{schematic_id}/v{talos_version}/nocloud-amd64{suffix}.qcow2 \
+                 and let its notes end with the line `{mark}`; or name a template by `talos_template`"
+            )
+        }
+    };
+    (message, fix)
+}
+
+fn unseen(message: &str, why: &str) -> Finding {
+    Finding::warning(format!("{message}: {why}"), "mend that first, then look again")
+}

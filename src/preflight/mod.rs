@@ -1,0 +1,20 @@
+//! Whether Proxmox is ready for the cluster: everything that is wrong, before anything is changed.
+//!
+//! ```text
+//! Cluster ──► needs ──┬─► look ──► Seen      GET only
+//!                     └─────────► check ──► findings      pure
+//! ```
+//!
+//! Nothing here changes anything or prints.
+
+mod check;
+mod finding;
+mod look;
+mod needs;
+mod seen;
+
+pub use check::check;
+pub use finding::{Finding, State};
+pub use look::look;
+pub use needs::Needs;
+pub use seen::{HostSeen, Seen, TemplateSeen};

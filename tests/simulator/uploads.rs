@@ -1,0 +1,77 @@
+//! Files of any size, sent as a form.
+
+use crate::harness::{Answer, Served};
+
+const ADMIN: &str = "PVEAPIToken=root@pam!admin=22222222-2222-4222-8222-222222222222";
+
+/// Uploads a file of this size and name, in pieces.
+async fn upload(served: &Served, authorization: &str, content: &str, name: &str, size: usize) -> Answer {
+    let start = format!(
+        "--x\r\nContent-Disposition: form-data; name=\"content\"\r\n\r\n{content}\r\n\
+         --x\r\nContent-Disposition: form-data; name=\"filename\"; filename=\"{name}\"\r\n\r\n"
+    );
+    let end = "\r\n--x--\r\n";
+    let mut connection = served.connect().await;
+    authorization.clone_into(&mut connection.authorization);
+    let length = start.len() + size + end.len();
+    let headers = format!("Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {length}\r\n");
+    connection.send(&connection.head("POST", "/nodes/pve1/storage/local/upload", &headers)).await;
+    connection.send(&start).await;
+    for piece in "0".repeat(size).as_bytes().chunks(64 * 1024) {
+        connection.send(std::str::from_utf8(piece).expect("zeroes")).await;
+    }
+    connection.send(end).await;
+    connection.answer().await
+}
+
+/// Recording 530.
+#[tokio::test]
+async fn a_file_may_be_larger_than_any_other_body() {
+    let served = Served::start().await;
+    let size = 3 * 1024 * 1024;
+    let answer = upload(&served, ADMIN, "import", "talos.raw", size).await;
+    assert_eq!(answer.status, 200, "{}", answer.reason);
+    let upid = answer.json()["data"].as_str().expect("a UPID").to_owned();
+    assert!(upid.contains(":imgcopy::root@pam!admin:"), "{upid}");
+    let found = loop {
+        let mut connection = served.connect().await;
+        ADMIN.clone_into(&mut connection.authorization);
+        let listed = connection.ask("GET", "/nodes/pve1/storage/local/content?content=import", "").await.json();
+        match listed["data"].as_array().and_then(|files| files.first().cloned()) {
+            Some(file) => break file,
+            None => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
+        }
+    };
+    assert_eq!((found["volid"].as_str(), found["size"].as_u64()), (Some("local:import/talos.raw"), Some(size as u64)));
+}
+
+/// Recordings 532 and 533.
+#[tokio::test]
+async fn what_may_not_be_uploaded_is_refused_by_the_cluster() {
+    let served = Served::start().await;
+    for (content, name, wrong) in [("snippets", "user.yaml", "content"), ("iso", "tiny.txt", "filename")] {
+        let answer = upload(&served, ADMIN, content, name, 1000).await;
+        assert_eq!(answer.status, 400);
+        assert!(answer.json()["errors"][wrong].is_string(), "{}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_uploads_nothing() {
+    let served = Served::start().await;
+    let answer = upload(&served, "PVEAPIToken=root@pam!admin=wrong", "import", "talos.raw", 1000).await;
+    assert_eq!((answer.status, answer.reason.as_str()), (401, "Authentication failed!"));
+    assert_eq!(served.simulator.log().total(), 0);
+}
+
+#[tokio::test]
+async fn half_a_form_is_refused() {
+    let served = Served::start().await;
+    let mut connection = served.connect().await;
+    let body = "--x\r\nContent-Disposition: form-data; name=\"content\"\r\n\r\nimport\r\n--x--\r\n";
+    let headers = format!("Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {}\r\n", body.len());
+    connection.send(&connection.head("POST", "/nodes/pve1/storage/local/upload", &headers)).await;
+    connection.send(body).await;
+    assert_eq!(connection.answer().await.status, 501);
+    served.assert_alive().await;
+}
