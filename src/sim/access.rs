@@ -83,12 +83,11 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// The guest agent had one privilege for everything before Proxmox VE 9; the predefined roles here have its
-    /// successor instead.
+    /// The guest agent had one privilege for everything before Proxmox VE 9.
     pub(crate) fn before_nine(self) -> Self {
         match self {
             Self::Any(path, privileges) if privileges.iter().any(|name| name.starts_with("VM.GuestAgent")) => {
-                Self::Any(path, &["VM.Monitor", "VM.GuestAgent.Unrestricted"])
+                Self::All(path, &["VM.Monitor"])
             }
             other => other,
         }
@@ -167,52 +166,15 @@ pub(crate) type Privileges = BTreeMap<String, bool>;
 impl AccessControl {
     /// The privileges of a role, predefined or not.
     pub(crate) fn role(&self, name: &str) -> Option<BTreeSet<String>> {
-        let of = |wanted: &dyn Fn(&str) -> bool| {
-            PRIVILEGES.iter().filter(|name| wanted(name)).map(|name| (*name).to_owned()).collect()
-        };
-        let starts = |prefix: &'static str| move |name: &str| name.starts_with(prefix);
-        match name {
-            "Administrator" => Some(of(&|_| true)),
-            "NoAccess" => Some(BTreeSet::new()),
-            "PVEAdmin" => Some(of(&|name| {
-                !matches!(
-                    name,
-                    "Permissions.Modify"
-                        | "Sys.Modify"
-                        | "Sys.PowerMgmt"
-                        | "Sys.Incoming"
-                        | "Sys.Console"
-                        | "Sys.AccessNetwork"
-                        | "Realm.Allocate"
-                )
-            })),
-            "PVEAuditor" => Some(of(&|name| name.ends_with(".Audit"))),
-            "PVEDatastoreAdmin" => Some(of(&starts("Datastore."))),
-            "PVEDatastoreUser" => Some(of(&|name| matches!(name, "Datastore.AllocateSpace" | "Datastore.Audit"))),
-            "PVEPoolAdmin" => Some(of(&starts("Pool."))),
-            "PVEPoolUser" => Some(of(&|name| name == "Pool.Audit")),
-            "PVESDNAdmin" => Some(of(&starts("SDN."))),
-            "PVESDNUser" => Some(of(&|name| matches!(name, "SDN.Audit" | "SDN.Use"))),
-            "PVESysAdmin" => {
-                Some(of(&|name| matches!(name, "Permissions.Modify" | "Sys.Audit" | "Sys.Console" | "Sys.Syslog")))
-            }
-            "PVETemplateUser" => Some(of(&|name| matches!(name, "VM.Audit" | "VM.Clone"))),
-            "PVEUserAdmin" => Some(of(&|name| matches!(name, "Group.Allocate" | "Realm.AllocateUser" | "User.Modify"))),
-            "PVEVMAdmin" => Some(of(&starts("VM."))),
-            "PVEVMUser" => Some(of(&|name| {
-                matches!(
-                    name,
-                    "VM.Audit"
-                        | "VM.Backup"
-                        | "VM.Config.CDROM"
-                        | "VM.Config.Cloudinit"
-                        | "VM.Console"
-                        | "VM.PowerMgmt"
-                        | "VM.GuestAgent.Audit"
-                )
-            })),
-            name => self.roles.get(name).cloned(),
+        if Self::PREDEFINED.contains(&name) {
+            let has = PRIVILEGES.iter().filter(|privilege| predefined_has(name, privilege));
+            return Some(has.map(|privilege| (*privilege).to_owned()).collect());
         }
+        self.roles.get(name).cloned()
+    }
+
+    fn role_has(&self, name: &str, privilege: &str) -> bool {
+        predefined_has(name, privilege) || self.roles.get(name).is_some_and(|role| role.contains(privilege))
     }
 
     pub(crate) const PREDEFINED: &'static [&'static str] = &[
@@ -272,15 +234,20 @@ impl AccessControl {
             .map(|(name, _)| name)
     }
 
-    fn own_privileges(&self, who: &str, path: &str) -> Privileges {
+    /// The roles on a path, those of its pool included.
+    fn all_roles(&self, who: &str, path: &str) -> BTreeMap<String, bool> {
         let mut roles = self.roles(who, path);
         if !roles.contains_key("NoAccess")
             && let Some(pool) = self.pool_of(path)
         {
             roles.extend(self.roles(who, &format!("/pool/{pool}")));
         }
+        roles
+    }
+
+    fn own_privileges(&self, who: &str, path: &str) -> Privileges {
         let mut privileges = Privileges::new();
-        for (role, propagate) in roles {
+        for (role, propagate) in self.all_roles(who, path) {
             for privilege in self.role(&role).unwrap_or_default() {
                 *privileges.entry(privilege).or_insert(false) |= propagate;
             }
@@ -309,8 +276,57 @@ impl AccessControl {
         of_token
     }
 
+    /// Whether the privilege is among them; lists ask that once a row, so nothing is built for it.
     pub(crate) fn may(&self, who: &str, path: &str, privilege: &str) -> bool {
-        self.privileges(who, path).contains_key(privilege)
+        let own = |who: &str| self.all_roles(who, path).keys().any(|role| self.role_has(role, privilege));
+        if who == "root@pam" {
+            return true;
+        }
+        let Some((user, token)) = who.split_once('!') else {
+            return own(who);
+        };
+        let token = self.users.get(user).and_then(|user| user.tokens.get(token));
+        token.is_some_and(|token| self.may(user, path, privilege) && (!token.privsep || own(who)))
+    }
+}
+
+/// What the predefined roles have (`PVE/AccessControl.pm: create_roles`).
+fn predefined_has(role: &str, privilege: &str) -> bool {
+    let starts = |prefix: &str| privilege.starts_with(prefix);
+    match role {
+        "Administrator" => true,
+        "PVEAdmin" => !matches!(
+            privilege,
+            "Permissions.Modify"
+                | "Sys.Modify"
+                | "Sys.PowerMgmt"
+                | "Sys.Incoming"
+                | "Sys.Console"
+                | "Sys.AccessNetwork"
+                | "Realm.Allocate"
+        ),
+        "PVEAuditor" => privilege.ends_with(".Audit"),
+        "PVEDatastoreAdmin" => starts("Datastore."),
+        "PVEDatastoreUser" => matches!(privilege, "Datastore.AllocateSpace" | "Datastore.Audit"),
+        "PVEPoolAdmin" => starts("Pool."),
+        "PVEPoolUser" => privilege == "Pool.Audit",
+        "PVESDNAdmin" => starts("SDN."),
+        "PVESDNUser" => matches!(privilege, "SDN.Audit" | "SDN.Use"),
+        "PVESysAdmin" => matches!(privilege, "Permissions.Modify" | "Sys.Audit" | "Sys.Console" | "Sys.Syslog"),
+        "PVETemplateUser" => matches!(privilege, "VM.Audit" | "VM.Clone"),
+        "PVEUserAdmin" => matches!(privilege, "Group.Allocate" | "Realm.AllocateUser" | "User.Modify"),
+        "PVEVMAdmin" => starts("VM."),
+        "PVEVMUser" => matches!(
+            privilege,
+            "VM.Audit"
+                | "VM.Backup"
+                | "VM.Config.CDROM"
+                | "VM.Config.Cloudinit"
+                | "VM.Console"
+                | "VM.PowerMgmt"
+                | "VM.GuestAgent.Audit"
+        ),
+        _ => false,
     }
 }
 
@@ -406,8 +422,7 @@ impl World {
 
     /// All of the privileges; the first missing one is named.
     pub(crate) fn require(&self, user: &str, path: &str, privileges: &[&str]) -> Result<(), Failure> {
-        let has = self.access.privileges(user, path);
-        match privileges.iter().find(|name| !has.contains_key(**name)) {
+        match privileges.iter().find(|name| !self.access.may(user, path, name)) {
             Some(missing) => Err(Failure::forbidden(&format!("{path}, {missing}"))),
             None => Ok(()),
         }
@@ -415,8 +430,7 @@ impl World {
 
     /// One of the privileges; all are named if there is none.
     pub(crate) fn require_any(&self, user: &str, path: &str, privileges: &[&str]) -> Result<(), Failure> {
-        let has = self.access.privileges(user, path);
-        if privileges.iter().any(|name| has.contains_key(*name)) {
+        if privileges.iter().any(|name| self.access.may(user, path, name)) {
             Ok(())
         } else {
             Err(Failure::forbidden(&format!("{path}, {}", privileges.join("|"))))
@@ -485,6 +499,25 @@ mod tests {
         assert!(!control.may("u@pve!sep", "/nodes", "Sys.Audit"), "the token has not");
         assert!(control.may("u@pve!nosep", "/nodes", "Sys.Audit"), "not separated");
         assert!(control.privileges("u@pve!none", "/").is_empty());
+    }
+
+    #[test]
+    fn one_privilege_is_answered_as_all_of_them_are() {
+        let mut control = control(&[
+            ("/", "u@pve", "PVEVMUser"),
+            ("/vms", "u@pve!sep", "PVEVMAdmin"),
+            ("/vms/7", "u@pve", "PVEAuditor"),
+            ("/pool/p", "u@pve", "PVEAdmin"),
+        ]);
+        control.pools.insert("p".to_owned(), Pool { vms: [7].into(), ..Pool::default() });
+        for who in ["root@pam", "u@pve", "u@pve!sep", "u@pve!nosep", "u@pve!gone", "x@pve"] {
+            for path in ["/", "/vms", "/vms/7", "/vms/8", "/pool/p", "/storage/local"] {
+                let all = control.privileges(who, path);
+                for name in PRIVILEGES {
+                    assert_eq!(control.may(who, path, name), all.contains_key(*name), "{who} {path} {name}");
+                }
+            }
+        }
     }
 
     #[test]
