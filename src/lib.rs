@@ -1,12 +1,14 @@
 //! nodes.yaml in, Talos maintenance mode out.
 //!
 //! ```text
-//!  nodes.yaml ──┐
-//!  cluster.yaml ┼─► config ──► Cluster ──► ui      shown, explained, or every mistake at once
-//!  environment ─┘
+//!  nodes.yaml ──┐                                 Proxmox (or the simulator)
+//!  cluster.yaml ┼─► config ──► Cluster ──► preflight ◄── GET only ──┘
+//!  environment ─┘                 │            └─► findings ──► ui    each with its fix
+//!                                 └─────────────────────────► ui    shown, explained, or every mistake at once
 //! ```
 //!
-//! `use` points down only: `cli` → `config`, `ui` → `proxmox` → `model`. ARCHITECTURE.md says what each room may touch.
+//! `use` points down only: `cli` → `config`, `preflight`, `ui` → `proxmox` → `model`. ARCHITECTURE.md says what each
+//! room may touch.
 
 pub mod cli;
 pub mod config;

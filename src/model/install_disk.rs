@@ -3,6 +3,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::invalid::{checked_text, serialize_as_text};
+use super::names::word;
 use super::{Invalid, Text};
 
 checked_text! {
@@ -10,19 +11,7 @@ checked_text! {
     DiskSerial,
     "a disk serial like `talos-system`",
     "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,19}$",
-    |text| {
-        if text.is_empty() {
-            Err("it is empty")
-        } else if text.len() > 20 {
-            Err("QEMU keeps at most 20 characters of a serial")
-        } else if !text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
-            Err("only letters, digits, `-`, `_` and `.` are allowed")
-        } else if !text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
-            Err("it must begin with a letter, a digit or `_`")
-        } else {
-            Ok(Cow::Borrowed(text))
-        }
-    }
+    |text| word(text, 20, "QEMU keeps at most 20 characters of a serial").map(Cow::Borrowed)
 }
 
 /// The disk that Talos installs to, as the machine configuration names it.

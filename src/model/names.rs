@@ -86,19 +86,7 @@ checked_text! {
     BridgeName,
     "a bridge name like `vmbr0`",
     r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$",
-    |text| {
-        if text.is_empty() {
-            Err("it is empty")
-        } else if text.len() > 15 {
-            Err("Linux network names have at most 15 characters")
-        } else if !text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
-            Err("only letters, digits, `-`, `_` and `.` are allowed")
-        } else if !text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
-            Err("it must begin with a letter, a digit or `_`")
-        } else {
-            Ok(Cow::Borrowed(text))
-        }
-    }
+    |text| word(text, 15, "Linux network names have at most 15 characters").map(Cow::Borrowed)
 }
 
 checked_text! {
@@ -128,22 +116,29 @@ checked_text! {
     "a tag like `talos`",
     r"^[A-Za-z0-9_][A-Za-z0-9_+.-]{0,99}$",
     |text| {
-        if text.is_empty() {
-            Err("it is empty")
-        } else if text.len() > 100 {
-            Err("it is longer than 100 characters")
-        } else if !text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
-            Err("it must begin with a letter, a digit or `_`")
-        } else if !text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+".contains(&b)) {
-            Err("only letters, digits, `-`, `_`, `+` and `.` are allowed")
-        } else {
-            Ok(Cow::Owned(text.to_ascii_lowercase()))
-        }
+        // Proxmox takes `+` as well.
+        word(&text.replace('+', "-"), 100, "it is longer than 100 characters")?;
+        Ok(Cow::Owned(text.to_ascii_lowercase()))
     }
 }
 
 fn lower_alphanumeric(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit()
+}
+
+/// A word that begins with a letter, a digit or `_` and goes on with `-` and `.` too.
+pub(super) fn word<'t>(text: &'t str, longest: usize, too_long: &'static str) -> Result<&'t str, &'static str> {
+    if text.is_empty() {
+        Err("it is empty")
+    } else if text.len() > longest {
+        Err(too_long)
+    } else if !text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+        Err("it must begin with a letter, a digit or `_`")
+    } else if !text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
+        Err("only letters, digits, `-`, `_` and `.` are allowed")
+    } else {
+        Ok(text)
+    }
 }
 
 /// A label in lower case, as a Talos host name must be.
@@ -198,7 +193,8 @@ mod tests {
     #[test]
     fn tags_are_kept_in_lower_case() {
         assert_eq!("GPU.a100".parse::<Tag>().unwrap().as_str(), "gpu.a100");
-        refused::<Tag>("a b", "only letters, digits, `-`, `_`, `+` and `.` are allowed");
+        refused::<Tag>("a b", "only letters, digits, `-`, `_` and `.` are allowed");
+        refused::<Tag>("+a", "it must begin with a letter, a digit or `_`");
     }
 
     #[test]

@@ -119,7 +119,12 @@ impl Check<'_> {
 
     /// The command that grants a role to the token, and to its user because of privilege separation.
     fn grant(&self, path: &str, role: &str) -> String {
-        format!("pveum acl modify {path} --roles {role} --users '{}' --tokens '{}'", self.token.user(), self.token)
+        let grant =
+            format!("pveum acl modify {path} --roles {role} --users '{}' --tokens '{}'", self.token.user(), self.token);
+        match path.strip_prefix("/pool/") {
+            Some(pool) => format!("{grant}; if there is no such pool yet, first `pveum pool add {pool}`"),
+            None => grant,
+        }
     }
 
     fn hosts(&self) -> Vec<Finding> {
@@ -144,7 +149,13 @@ impl Check<'_> {
     }
 
     fn storages(&self) -> Vec<Finding> {
-        let wanted = self.needs.storages.iter();
+        // What the token may not look at is reported as that, and not as missing.
+        let permissions = &self.seen.permissions;
+        let wanted = self
+            .needs
+            .storages
+            .iter()
+            .filter(|(storage, _)| permissions.has(&storage_path(storage), "Datastore.Audit"));
         let pairs = wanted.flat_map(|(storage, hosts)| self.close(hosts).map(move |host| (storage, host)));
         pairs.map(|(storage, host)| storage_on(storage, host)).collect()
     }
@@ -159,7 +170,8 @@ impl Check<'_> {
     fn templates(&self) -> Vec<Finding> {
         let wanted = self.needs.templates.iter();
         let pairs = wanted.flat_map(|(template, hosts)| self.close(hosts).map(move |host| (template, host)));
-        pairs.map(|(template, host)| template_on(template, host)).collect()
+        let sees_all = self.seen.permissions.has("/vms", "VM.Audit");
+        pairs.map(|(template, host)| template_on(template, host, sees_all)).collect()
     }
 
     /// The hosts among those looked at that something is needed on.
@@ -211,7 +223,7 @@ fn bridge_on(bridge: &BridgeName, host: &HostSeen) -> Finding {
     }
 }
 
-fn template_on(template: &Template, host: &HostSeen) -> Finding {
+fn template_on(template: &Template, host: &HostSeen, sees_all: bool) -> Finding {
     let name = &host.name;
     let templates = match &host.templates {
         Ok(templates) => templates,
@@ -227,6 +239,10 @@ fn template_on(template: &Template, host: &HostSeen) -> Finding {
     let found: Vec<_> = templates.iter().filter(fits).collect();
     match found.as_slice() {
         [one] => Finding::ok(format!("template {template} is there on {name}: {} ({})", one.vmid, one.name)),
+        [] if !sees_all => {
+            let fix = "let the token see templates: it needs VM.Audit and VM.Clone on them, or on /vms";
+            Finding::warning(format!("template {template} is not seen on {name}"), fix)
+        }
         [] => {
             let (message, fix) = missing_template(template, host, templates);
             Finding::error(message, fix)

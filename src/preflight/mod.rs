@@ -12,6 +12,8 @@ mod finding;
 mod look;
 mod needs;
 mod seen;
+#[cfg(test)]
+mod tests;
 
 pub use check::check;
 pub use finding::{Finding, State};

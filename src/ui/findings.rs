@@ -21,7 +21,9 @@ pub fn findings_text(findings: &[Finding]) -> String {
     }
     let count = |state| findings.iter().filter(|finding| finding.state == state).count();
     let (right, doubtful, wrong) = (count(State::Ok), count(State::Warning), count(State::Error));
-    writeln!(text, "\n{right} ok, {doubtful} warnings, {wrong} errors").expect("writing to a string never fails");
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    writeln!(text, "\n{right} ok, {}, {}", plural(doubtful, "warning"), plural(wrong, "error"))
+        .expect("writing to a string never fails");
     text
 }
 
