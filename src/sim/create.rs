@@ -54,7 +54,10 @@ pub(crate) fn create(world: &mut World, context: &Context) -> Handled {
     }
     let start = context.flag("start");
     if start && world.release.major() >= 9 {
-        world.require(&context.user, &format!("/vms/{id}"), &["VM.PowerMgmt"])?;
+        let through_pool = pool.as_ref().map(|pool| world.may(&context.user, &format!("/pool/{pool}"), "VM.PowerMgmt"));
+        if through_pool != Some(true) {
+            world.require(&context.user, &format!("/vms/{id}"), &["VM.PowerMgmt"])?;
+        }
     }
     let given: Config = context
         .params
@@ -62,7 +65,7 @@ pub(crate) fn create(world: &mut World, context: &Context) -> Handled {
         .filter(|(key, _)| VM_OPTIONS.iter().any(|param| param.is(key)))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
-    check_given(world, context, id, &given)?;
+    check_given(world, context, id, pool.as_deref(), &given)?;
     world.check_quorum()?;
     if let Some(taken) = world.vms.get(&id) {
         return Err(Failure::new(format!(
@@ -91,23 +94,21 @@ pub(crate) fn create(world: &mut World, context: &Context) -> Handled {
     Ok(json!(world.fork(&host, "qmcreate", &id.to_string(), &context.user, job)).into())
 }
 
-fn check_given(world: &World, context: &Context, id: u32, given: &Config) -> Result<(), Failure> {
+fn check_given(world: &World, context: &Context, id: u32, pool: Option<&str>, given: &Config) -> Result<(), Failure> {
     if let Some(keys) = given.get("sshkeys") {
         check_ssh_keys(keys)?;
     }
     let path = format!("/vms/{id}");
     for (key, value) in given {
-        match drive::grammar(key) {
-            Some(grammar) => {
-                let drive =
-                    grammar.parse(value).map_err(|_| Failure::parameter(key, "unable to parse drive options"))?;
-                world.check_drive(context, id, key, &drive)?;
-            }
-            None if world.access.may(&context.user, &path, "VM.Allocate") => {
-                world.check_key(context, &path, key, Some(value), &Config::new())?;
-            }
-            // Rights through the pool count for the keys as well, although the VM is not in it yet.
-            None => {}
+        if let Some(grammar) = drive::grammar(key) {
+            let drive = grammar.parse(value).map_err(|_| Failure::parameter(key, "unable to parse drive options"))?;
+            world.check_drive(context, id, key, &drive)?;
+            continue;
+        }
+        let check = |path: &str| world.check_key(context, path, key, Some(value), &Config::new());
+        // Rights on the pool count already, although the VM is not in it yet.
+        if pool.is_none_or(|pool| check(&format!("/pool/{pool}")).is_err()) {
+            check(&path)?;
         }
     }
     check_balloon(given, given)

@@ -5,6 +5,7 @@ use super::drive::{self, Source};
 use super::format::print_size;
 use super::property::Parsed;
 use super::storage::{Kind, Made, Wanted};
+use super::task::{Copy, Style};
 use super::world::{Millis, World};
 
 /// Bytes of the firmware's variables.
@@ -196,7 +197,7 @@ impl World {
         let time = self.timing.copy(bytes, limit);
         let (from, until) = (self.now, self.now + time);
         if let Some(task) = task.and_then(|task| self.tasks.all.get_mut(&task)) {
-            task.copy = Some(super::task::Copy { from, until, bytes });
+            task.copy = Some(Copy { from, until, bytes, style: Style::Percent });
         }
         time
     }

@@ -5,8 +5,9 @@ use serde_json::json;
 
 use super::call::{Context, Failure, Handled, Outcome};
 use super::storage::{Kind, Volume};
+use super::task::{Copy, Style};
 use super::worker::{Event, Job as AnyJob, Place, Step, failed};
-use super::world::World;
+use super::world::{Millis, World};
 
 /// A file that the HTTP server has received and put into `/var/tmp`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,8 +124,9 @@ impl Job {
             (Source::Url(url), _) => {
                 let found = world.downloads.iter().find(|(prefix, _)| url.starts_with(prefix.as_str()));
                 let (size, disk) = found.map_or((0, 0), |(_, file)| (file.size, file.virtual_size));
+                world.end_copy(place.task);
                 self.store(world, place, size, disk);
-                world.log(place.task, "download of '".to_owned() + url + "' to '" + &self.path(world) + "' finished");
+                world.log(place.task, format!("download of '{url}' to '{}' finished", self.path(world)));
                 Step::Done(Ok(()))
             }
             (Source::File { path, upload }, 1) => {
@@ -183,7 +185,7 @@ impl Job {
                     place.worker
                 )));
             }
-            return Step::Sleep(time.max(1));
+            return self.begin(world, place, host, size, time.max(1));
         }
         if world.downloads.keys().any(|prefix| authority(prefix) == (host, port)) {
             return Step::Done(Err("download failed: ERROR 404: Not Found.".to_owned()));
@@ -202,6 +204,25 @@ impl Job {
         }
         world.log(place.task, format!("Resolving {host} ({host})... failed: Name or service not known."));
         Step::Done(Err(format!("download failed: wget: unable to resolve host address '{host}'")))
+    }
+
+    /// What wget says before and while it loads.
+    fn begin(&self, world: &mut World, place: &Place, host: &str, size: u64, time: Millis) -> Step {
+        let temporary = format!("{}.tmp_dwnl.{}", self.path(world), place.worker);
+        for line in [
+            format!("Resolving {host} ({host})... 198.51.100.7"),
+            format!("Connecting to {host} ({host})|198.51.100.7|:443... connected."),
+            "HTTP request sent, awaiting response... 200 OK".to_owned(),
+            format!("Length: {size} ({}M) [application/octet-stream]", size >> 20),
+            format!("Saving to: '{temporary}'"),
+        ] {
+            world.log(place.task, line);
+        }
+        let (from, until) = (world.now, world.now + time);
+        if let Some(task) = place.task.and_then(|task| world.tasks.all.get_mut(&task)) {
+            task.copy = Some(Copy { from, until, bytes: size, style: Style::Dots });
+        }
+        Step::Sleep(time)
     }
 
     fn is_full(&self, world: &World, place: &Place, size: u64) -> bool {

@@ -98,7 +98,8 @@ struct InitialToken {
     secret: String,
     privsep: bool,
     expire: u64,
-    /// Given to the user on `/`, and to the token too if it is separated; `Administrator` if left out.
+    /// Given to the user on `/`, and to the token too if it is separated. Left out, it is `Administrator`, unless `acl`
+    /// says who may do what.
     role: Option<String>,
 }
 

@@ -13,7 +13,7 @@
 //! the same world. Deliberately absent: TLS, HTTP framing, keep-alive, body encodings — those belong to the server
 //! around it — and everything that no call of ours can see.
 //!
-//! What a real server answered is recorded; `tests/replay.rs` replays those recordings against this room.
+//! What a real server answered is recorded; `tests/replay` replays those recordings against this room.
 //!
 //! **Waiting.** A task that waits for a file lock is a worker with a deadline. A call that waits (a configuration
 //! write while a clone holds the lock) is answered at once, with the time that a real server would have taken in

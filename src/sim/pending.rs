@@ -12,6 +12,14 @@ use super::param::Errors;
 use super::world::World;
 
 impl World {
+    /// Takes back what is pending for a key; a disk that was made for it becomes unused.
+    pub(crate) fn forget_pending(&mut self, host: &str, id: u32, key: &str) {
+        let forgotten = self.vms.get_mut(&id).and_then(|vm| vm.pending.remove(key));
+        if let Some(value) = forgotten.filter(|_| drive::is_drive(key)) {
+            self.drop_drive(host, id, key, &value, false);
+        }
+    }
+
     /// Does everything that is pending: the VM is off.
     pub(crate) fn apply_pending(&mut self, host: &str, id: u32) {
         let Ok(vm) = self.vm_mut(host, id) else {

@@ -430,7 +430,8 @@ impl Cleanup {
         self.phase += 1;
         match self.phase {
             1 => Step::Lock(World::vm_lock(&place.host, self.id), Mode::Exclusive, 60_000),
-            2 if world.vms.get(&self.id).is_some_and(Vm::is_running) => Step::Sleep(30_000),
+            // It looks once a second.
+            2..=31 if world.vms.get(&self.id).is_some_and(Vm::is_running) => Step::Sleep(1000),
             _ => Step::Done(Ok(())),
         }
     }

@@ -37,17 +37,53 @@ pub(crate) struct Copy {
     pub(crate) from: Millis,
     pub(crate) until: Millis,
     pub(crate) bytes: u64,
+    pub(crate) style: Style,
+}
+
+/// Who tells of the progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Style {
+    /// The server: a line per percent.
+    Percent,
+    /// `wget --progress=dot:giga`: a line per 32 MiB.
+    Dots,
 }
 
 impl Copy {
-    /// The progress lines up to `now`. A line comes whenever the copy is at least one percent further, so the hundredths
-    /// drift; the last line comes twice, once from the copy and once from its end.
+    /// The progress lines up to `now`.
     pub(crate) fn lines(&self, now: Millis) -> Vec<String> {
         let done = if now >= self.until {
             10_000
         } else {
             (now - self.from.min(now)) * 10_000 / (self.until - self.from).max(1)
         };
+        match self.style {
+            Style::Percent => self.percents(done),
+            Style::Dots => self.dots(done),
+        }
+    }
+
+    fn dots(&self, done: u64) -> Vec<String> {
+        const LINE: u64 = 32 << 20;
+        let seconds = (self.until - self.from).max(1000) / 1000;
+        let rate = (self.bytes >> 20) / seconds;
+        let reached = u64::try_from(u128::from(self.bytes) * u128::from(done) / 10_000).unwrap_or(0);
+        (0..reached / LINE)
+            .map(|line| {
+                let percent = (line + 1) * LINE * 100 / self.bytes.max(1);
+                let left = seconds * (100 - percent.min(100)) / 100;
+                format!(
+                    "{:>6}K ........ ........ ........ ........ {percent:>2}% {rate:>4}M {left}s",
+                    line * LINE / 1024
+                )
+            })
+            .collect()
+    }
+
+    /// A line comes whenever the copy is at least one percent further, so the hundredths
+    /// drift; the last line comes twice, once from the copy and once from its end.
+    fn percents(&self, done: u64) -> Vec<String> {
         let line = |hundredths: u64| {
             let bytes = u64::try_from(u128::from(self.bytes) * u128::from(hundredths) / 10_000).unwrap_or(0);
             format!(
@@ -230,12 +266,19 @@ mod tests {
 
     #[test]
     fn a_copy_tells_of_every_percent() {
-        let copy = Copy { from: 0, until: 10_000, bytes: 1 << 30 };
+        let copy = Copy { from: 0, until: 10_000, bytes: 1 << 30, style: Style::Percent };
         assert_eq!(copy.lines(0), ["transferred 0.0 B of 1.0 GiB (0.00%)"]);
         assert_eq!(copy.lines(400).last().unwrap(), "transferred 33.5 MiB of 1.0 GiB (3.27%)");
         let all = copy.lines(10_000);
         assert_eq!((all.len(), all.last().unwrap().as_str()), (101, "transferred 1.0 GiB of 1.0 GiB (100.00%)"));
-        let small = Copy { from: 0, until: 0, bytes: 540_672 };
+        let small = Copy { from: 0, until: 0, bytes: 540_672, style: Style::Percent };
         assert_eq!(small.lines(0).len(), 3);
+    }
+
+    #[test]
+    fn a_download_tells_of_every_32_mib() {
+        let copy = Copy { from: 0, until: 10_000, bytes: 160 << 20, style: Style::Dots };
+        assert_eq!(copy.lines(3000), ["     0K ........ ........ ........ ........ 20%   16M 8s"]);
+        assert_eq!(copy.lines(10_000).len(), 5);
     }
 }

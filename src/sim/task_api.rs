@@ -68,7 +68,9 @@ pub(crate) fn status(world: &mut World, context: &Context) -> Handled {
 pub(crate) fn log(world: &mut World, context: &Context) -> Handled {
     let Some((_, task)) = find(world, context, "Sys.Audit")? else {
         let line = json!({ "n": 1, "t": "unable to open file - No such file or directory" });
-        return Ok(Outcome::list(vec![line], 1));
+        // Before Proxmox VE 9 the line came without a list around it.
+        let data = if world.release.major() < 9 { line } else { json!([line]) };
+        return Ok(Outcome { total: Some(1), ..data.into() });
     };
     let lines = task.lines(world.now);
     let start: usize = context.number("start").unwrap_or(0);

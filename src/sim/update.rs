@@ -302,10 +302,9 @@ impl World {
             let file = format!("/etc/pve/nodes/{host}/qemu-server/{id}.conf.tmp.{pid}");
             return Err(Failure::new(format!("unable to open file '{file}' - Permission denied")));
         }
-        let vm = self.vm_mut(host, id)?;
         for key in &change.revert {
-            vm.pending.remove(key);
-            vm.pending_delete.remove(key);
+            self.forget_pending(host, id, key);
+            self.vm_mut(host, id)?.pending_delete.remove(key);
         }
         for key in &change.delete {
             self.mark_deleted(host, id, key, change.force, task)?;
@@ -337,14 +336,14 @@ impl World {
         if protected && (drive::is_drive(key) || drive::is_unused(key)) {
             return Err(Failure::new(format!("can't remove drive '{key}' - protection mode enabled")));
         }
-        vm.pending.remove(key);
         if drive::is_unused(key) {
             if let Some(volid) = vm.config.remove(key) {
                 self.free_volume(host, &volid);
             }
             return Ok(());
         }
-        vm.pending_delete.insert(key.to_owned(), force);
+        self.forget_pending(host, id, key);
+        self.vm_mut(host, id)?.pending_delete.insert(key.to_owned(), force);
         Ok(())
     }
 
@@ -371,6 +370,9 @@ impl World {
             let planned = self.vm(host, id)?.planned();
             self.canonical(key, value, &planned)?
         };
+        if self.vm(host, id)?.pending.get(key) != Some(&value) {
+            self.forget_pending(host, id, key);
+        }
         let vm = self.vm_mut(host, id)?;
         vm.pending_delete.remove(key);
         vm.pending.insert(key.to_owned(), value);

@@ -5,18 +5,18 @@ use crate::recording::Recording;
 /// Recordings that cannot even be sent to the state machine.
 pub(crate) fn not_sent(recording: &Recording) -> Option<&'static str> {
     if recording.method().is_none() {
-        return Some("the HTTP server refuses other methods before any call");
+        return Some("the HTTP server refuses other methods before any call; tests/simulator replays them");
     }
     NOT_SENT.iter().find(|(name, _)| *name == recording.name).map(|(_, reason)| *reason)
 }
 
 const NOT_SENT: &[(&str, &str)] = &[
-    ("300-json-body-broken", "the HTTP server reads bodies"),
-    ("301-json-body-array", "the HTTP server reads bodies; requests hold texts"),
-    ("302-json-body-null", "the HTTP server reads bodies; requests hold texts"),
-    ("303-text-plain-body", "the HTTP server checks content types"),
-    ("425-delete-parameters-in-body", "the HTTP server refuses bodies"),
-    ("672-body-600k", "the HTTP server limits bodies"),
+    ("300-json-body-broken", "the HTTP server reads bodies; tests/simulator replays it"),
+    ("301-json-body-array", "the HTTP server reads bodies; tests/simulator replays it"),
+    ("302-json-body-null", "the HTTP server reads bodies; tests/simulator replays it"),
+    ("303-text-plain-body", "the HTTP server checks content types; tests/simulator replays it"),
+    ("425-delete-parameters-in-body", "the HTTP server refuses bodies; tests/simulator replays it"),
+    ("672-body-600k", "the HTTP server limits bodies; tests/simulator replays it"),
     ("680-access-ticket-ok", "tickets are not simulated: the program uses tokens only"),
     ("681-ticket-post-without-csrf-header", "tickets are not simulated: the program uses tokens only"),
     ("682-ticket-get", "tickets are not simulated: the program uses tokens only"),
@@ -30,5 +30,9 @@ pub(crate) fn differs(name: &str) -> Option<&'static str> {
 
 const DIFFERS: &[(&str, &str)] = &[
     ("646-hotplug-nic", "the recording host was too slow for the proxy's 30 s; the change itself went through"),
+    (
+        "710-cluster-fs-down-get-version",
+        "the same answer, but the first call after the outage waited for it, up to 20 s",
+    ),
     ("761-30-parallel-clones-failed-task-log", "which of thirty clones waits where is chance"),
 ];

@@ -127,7 +127,13 @@ impl Replay {
                 reply.answer.status, recording.status, reply.answer.reason, body
             ));
         }
-        self.words.compare(recording, &reply.answer.reason, &body)
+        self.words.compare(recording, &reply.answer.reason, &body)?;
+        // Below that, the recorded time is only the load of the machine.
+        let (took, delay) = (recording.took, reply.delay.as_secs_f64());
+        if took > 2.5 && !(0.8..1.2).contains(&(delay / took)) {
+            return Err(format!("it takes {delay} s instead of {took} s"));
+        }
+        Ok(())
     }
 }
 

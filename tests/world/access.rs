@@ -98,6 +98,19 @@ fn only_a_pool_makes_the_own_clone_visible_when_it_is_done() {
 }
 
 #[test]
+fn a_vm_is_made_with_the_rights_of_its_pool() {
+    let paths = ["/pool/talos", "/storage/local", "/sdn/zones/localnetwork"];
+    let mut lab = scoped(&paths, &json!({ "pools": { "talos": {} } }));
+    let params =
+        [("vmid", "100"), ("pool", "talos"), ("cores", "2"), ("net0", "virtio,bridge=vmbr0"), ("scsi0", "local:1")];
+    assert_eq!(lab.run(Post, "/nodes/pve/qemu", &params), "OK");
+    assert_eq!(lab.get("/nodes/pve/qemu/100/config").data()["cores"], 2);
+    assert_eq!(lab.post("/nodes/pve/qemu", &[("vmid", "101")]).refused(), (403, "Permission check failed"));
+    let seen = lab.post("/nodes/pve/qemu", &[("vmid", "101"), ("pool", "talos"), ("startup", "order=1")]);
+    assert_eq!(seen.status, 403);
+}
+
+#[test]
 fn a_pool_member_is_added_once() {
     #[track_caller]
     fn case(lab: &mut Lab, params: &[(&str, &str)], text: &str) {

@@ -93,6 +93,21 @@ fn what_is_pending_becomes_true_with_the_next_power_cycle() {
 }
 
 #[test]
+fn a_pending_disk_that_is_taken_back_becomes_unused() {
+    let mut lab = running();
+    lab.put(CONFIG, &[("scsi1", "local:1")]).data();
+    lab.put(CONFIG, &[("scsi1", "local:2")]).data();
+    assert_eq!(pending(&mut lab, "scsi1")["pending"], "local:100/vm-100-disk-3.raw,size=2G");
+    lab.put(CONFIG, &[("revert", "scsi1")]).data();
+    let config = lab.config(100);
+    assert_eq!(
+        (&config["scsi1"], &config["unused0"]),
+        (&json!("local:100/vm-100-disk-2.raw,size=1G"), &json!("local:100/vm-100-disk-3.raw"))
+    );
+    assert_eq!(lab.world.check(), Vec::<String>::new());
+}
+
+#[test]
 fn a_digest_belongs_to_one_state() {
     let mut lab = with_vm();
     let digest = lab.config(100)["digest"].as_str().unwrap().to_owned();

@@ -5,6 +5,7 @@
 
 mod access;
 mod configuration;
+mod consistency;
 mod faults;
 mod grammars;
 mod hosts;

@@ -79,7 +79,7 @@ fn params() -> impl Strategy<Value = Vec<(String, String)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn every_request_has_an_answer(
