@@ -11,7 +11,7 @@ use super::{Answer, Request, Upload};
 pub trait Transport: Send + Sync {
     fn send(&self, request: &Request) -> impl Future<Output = Result<Answer, TransportError>> + Send;
 
-    /// Sends a request with a file. Only the network can.
+    /// Sends a request with a file. Not every way there can.
     fn upload(&self, upload: &Upload) -> impl Future<Output = Result<Answer, TransportError>> + Send {
         let cause = Cause(format!("`{}` cannot be sent this way", upload.file_name));
         std::future::ready(Err(TransportError::NoConnection(cause.into())))

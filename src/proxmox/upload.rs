@@ -24,6 +24,15 @@ impl Upload {
         &self.request
     }
 
+    /// Its name on the storage.
+    pub fn file_name(&self) -> &str {
+        &self.file_name
+    }
+
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Bytes of the file.
     pub fn length(&self) -> u64 {
         self.length

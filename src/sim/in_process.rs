@@ -1,13 +1,16 @@
 //! The way to the simulator without a socket.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use super::disk_image;
 use super::simulator::{Exchange, Simulator};
-use crate::proxmox::{Answer, Request, Transport, TransportError};
+use crate::proxmox::{Answer, Request, Transport, TransportError, Upload};
 
 /// Calls the simulator in the same process.
 ///
@@ -37,12 +40,9 @@ impl InProcess {
     pub fn time_out(self, time_out: Duration) -> Self {
         Self { time_out, ..self }
     }
-}
 
-impl Transport for InProcess {
-    async fn send(&self, request: &Request) -> Result<Answer, TransportError> {
+    async fn heard(&self, exchange: impl Future<Output = Exchange>) -> Result<Answer, TransportError> {
         let _turn = self.turns.acquire().await.expect("the semaphore is never closed");
-        let exchange = self.simulator.exchange(request, self.authorization.as_deref());
         let lost = |kind: io::ErrorKind| TransportError::Lost(Box::new(io::Error::from(kind)));
         match tokio::time::timeout(self.time_out, exchange).await {
             Ok(Exchange::Answered { answer, .. }) => Ok(answer),
@@ -53,8 +53,29 @@ impl Transport for InProcess {
             Err(_) => Err(TransportError::TimedOut(self.time_out)),
         }
     }
+}
+
+impl Transport for InProcess {
+    async fn send(&self, request: &Request) -> Result<Answer, TransportError> {
+        self.heard(self.simulator.exchange(request, self.authorization.as_deref())).await
+    }
+
+    async fn upload(&self, upload: &Upload) -> Result<Answer, TransportError> {
+        let header = header_of(upload.file()).map_err(|error| TransportError::NoConnection(Box::new(error)))?;
+        let mut request = upload.request().clone();
+        request.params.push(("filename".to_owned(), upload.file_name().to_owned()));
+        let (size, disk) = (upload.length(), disk_image::virtual_size(&header));
+        self.heard(self.simulator.exchange_upload(request, size, disk, self.authorization.as_deref())).await
+    }
 
     fn endpoint(&self) -> &'static str {
         "the simulator"
     }
+}
+
+/// The beginning of a file: all that the simulator needs to see of it.
+fn header_of(file: &Path) -> io::Result<Vec<u8>> {
+    let mut header = Vec::with_capacity(disk_image::HEADER);
+    File::open(file)?.take(disk_image::HEADER as u64).read_to_end(&mut header)?;
+    Ok(header)
 }

@@ -76,6 +76,7 @@ pub use world::World;
 
 // The shell around the state machine: time, faults, and the ways in.
 mod clock;
+mod disk_image;
 mod duration_text;
 mod faults;
 mod http;

@@ -145,6 +145,22 @@ impl Simulator {
         self.finish(effect, reply)
     }
 
+    /// The same for a request that came with a file, which the host puts aside first.
+    pub(super) async fn exchange_upload(
+        &self,
+        mut request: Request,
+        size: u64,
+        virtual_size: Option<u64>,
+        authorization: Option<&str>,
+    ) -> Exchange {
+        if let Some(answer) = self.refuse_stranger(authorization).await {
+            return Exchange::Answered { answer, close: true };
+        }
+        let file = self.world(|world| world.receive_upload(size, virtual_size));
+        request.params.push(("tmpfilename".to_owned(), file));
+        self.exchange(&request, authorization).await
+    }
+
     fn deliver(&self, request: &Request, authorization: Option<&str>) -> (Option<Effect>, Option<Reply>) {
         let now = self.0.clock.now();
         let mut state = self.state();

@@ -1,6 +1,9 @@
 //! Files of any size, sent as a form.
 
-use crate::harness::{Answer, Served};
+use pvetalos::proxmox::{HttpsTransport, Timing, Transport, Trust, Upload, calls};
+use pvetalos::sim::{InProcess, Simulator};
+
+use crate::harness::{Answer, Served, world};
 
 const ADMIN: &str = "PVEAPIToken=root@pam!admin=22222222-2222-4222-8222-222222222222";
 
@@ -74,4 +77,29 @@ async fn half_a_form_is_refused() {
     connection.send(body).await;
     assert_eq!(connection.answer().await.status, 501);
     served.assert_alive().await;
+}
+
+/// The two ways of our own client: as a form over TLS, and by a call.
+#[tokio::test]
+async fn our_client_uploads_an_image_both_ways() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let image = folder.path().join("talos.qcow2");
+    let mut bytes = b"QFI\xfb\0\0\0\x03".to_vec();
+    bytes.extend_from_slice(&[0; 16]);
+    bytes.extend_from_slice(&(1_u64 << 30).to_be_bytes());
+    bytes.resize(200_000, 0);
+    std::fs::write(&image, bytes).expect("a file");
+
+    let served = Served::start().await;
+    let (host, storage) = ("pve1".parse().expect("a host"), "local".parse().expect("a storage"));
+    let upload = Upload::of(calls::upload(&host, &storage, None), "talos.qcow2", &image).expect("the file is there");
+    let endpoint = format!("https://{}", served.address).parse().expect("an endpoint");
+    let trust = Trust::Pinned(vec![served.fingerprint]);
+    let https = HttpsTransport::new(&endpoint, &ADMIN.parse().expect("a token"), trust, Timing::default());
+    let in_process = InProcess::new(Simulator::new(world()), ADMIN.to_owned());
+    for answer in [https.expect("a transport").upload(&upload).await, in_process.upload(&upload).await] {
+        let answer = answer.expect("an answer");
+        assert_eq!(answer.status, 200, "{}", answer.reason);
+        assert!(String::from_utf8_lossy(&answer.body).contains(":imgcopy::root@pam!admin:"));
+    }
 }

@@ -110,13 +110,8 @@ impl Connections {
         let authorization = incoming::authorization(&head.headers);
         let exchange = match incoming::judge(&head, body, &self.manners).await {
             Verdict::Call(request) => self.simulator.exchange(&request, authorization).await,
-            Verdict::Upload { mut request, size, virtual_size } => {
-                if let Some(answer) = self.simulator.refuse_stranger(authorization).await {
-                    return Ok(outgoing::response(answer, true));
-                }
-                let file = self.simulator.world(|world| world.receive_upload(size, virtual_size));
-                request.params.push(("tmpfilename".to_owned(), file));
-                self.simulator.exchange(&request, authorization).await
+            Verdict::Upload { request, size, virtual_size } => {
+                self.simulator.exchange_upload(request, size, virtual_size, authorization).await
             }
             Verdict::Refuse(answer) => Exchange::Answered { answer, close: true },
             Verdict::RefuseOnceLoggedIn(answer) => {

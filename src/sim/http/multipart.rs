@@ -1,6 +1,8 @@
 //! Uploads: `multipart/form-data`, taken apart as it arrives. Of the file only its size is kept, for the simulated
 //! storage has no room for what is in it.
 
+use crate::sim::disk_image;
+
 /// A form with a file in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Upload {
@@ -122,7 +124,7 @@ impl Reader {
             }
             State::File { start } => {
                 self.upload.size += content.len() as u64;
-                let missing = QCOW2_HEADER.saturating_sub(start.len()).min(content.len());
+                let missing = disk_image::HEADER.saturating_sub(start.len()).min(content.len());
                 start.extend_from_slice(&content[..missing]);
             }
             _ => {}
@@ -135,7 +137,7 @@ impl Reader {
             State::Text { name, value } => {
                 self.upload.params.push((name, String::from_utf8_lossy(&value).into_owned()));
             }
-            State::File { start } => self.upload.virtual_size = disk_size(&start),
+            State::File { start } => self.upload.virtual_size = disk_image::virtual_size(&start),
             _ => {}
         }
         Ok(true)
@@ -166,15 +168,6 @@ impl Reader {
             None => Ok(State::Text { name, value: Vec::new() }),
         }
     }
-}
-
-/// As much of a qcow2 image as tells its size.
-const QCOW2_HEADER: usize = 32;
-
-/// The size of the disk in a qcow2 image (QEMU's docs/interop/qcow2.rst: a big-endian number at byte 24).
-fn disk_size(start: &[u8]) -> Option<u64> {
-    let size = start.strip_prefix(b"QFI\xfb")?.get(20..28)?;
-    size.try_into().ok().map(u64::from_be_bytes)
 }
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
