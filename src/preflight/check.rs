@@ -1,5 +1,5 @@
-use super::needs::{bridge_path, storage_path};
-use super::{Finding, HostSeen, Needs, Seen};
+use super::needs::{network_path, storage_path};
+use super::{Finding, HostSeen, Needed, Needs, Seen, State, Unseen};
 use crate::model::{BridgeName, HostName, StorageId, Template, TokenId, VlanTag};
 use crate::proxmox::answers::Host;
 
@@ -50,10 +50,19 @@ impl Check<'_> {
     }
 
     fn quorum(&self) -> Option<Finding> {
-        (self.seen.quorate == Some(false)).then(|| {
-            let fix = "bring the cluster's other hosts back (`pvecm status`): without quorum nothing can be written";
-            Finding::error("the Proxmox cluster has no quorum", fix)
-        })
+        match &self.seen.quorate {
+            Ok(true) => None,
+            Ok(false) => {
+                let fix =
+                    "bring the cluster's other hosts back (`pvecm status`): without quorum nothing can be written";
+                Some(Finding::error("the Proxmox cluster has no quorum", fix))
+            }
+            // The answer to every write would say so; a token need not be able to look.
+            Err(unseen) if unseen.forbidden => None,
+            Err(unseen) => {
+                Some(Finding::warning(format!("whether there is a quorum cannot be seen: {}", unseen.why), &unseen.fix))
+            }
+        }
     }
 
     fn privileges(&self) -> Vec<Finding> {
@@ -69,12 +78,14 @@ impl Check<'_> {
             return vec![Finding::error(format!("the token {} may do nothing at all", self.token), fix)];
         }
         let vms = self.needs.vm_paths();
-        let vms = vms.iter().map(|path| self.privilege(path, &VM_PRIVILEGES, "PVEVMAdmin"));
-        let storages = self.needs.storages.keys().map(|storage| {
-            let path = storage_path(storage);
-            self.privilege(&path, &["Datastore.AllocateSpace", "Datastore.Audit"], "PVEDatastoreUser")
+        let vms = vms.iter().map(|path| self.vm_privileges(path));
+        let storages = self.needs.storages.iter().map(|storage| {
+            let path = storage_path(&storage.what);
+            let needed = ["Datastore.AllocateSpace", "Datastore.Audit"];
+            let missing = needed.into_iter().filter(|privilege| !permissions.has(&path, privilege));
+            self.privileges_on(&path, &missing.collect::<Vec<_>>(), "PVEDatastoreUser")
         });
-        let bridges = self.needs.bridges.iter().map(|(bridge, vlan)| self.bridge_privilege(bridge, *vlan));
+        let bridges = self.needs.networks.iter().map(|(bridge, vlan)| self.network_privilege(bridge, *vlan));
         let startup = (!permissions.has("/", "Sys.Modify")).then(|| {
             let fix =
                 "nothing, if the start order of VMs does not matter to you; else grant Sys.Modify on / to the token";
@@ -83,13 +94,26 @@ impl Check<'_> {
         vms.chain(storages).chain(bridges).chain(startup).collect()
     }
 
-    fn privilege(&self, path: &str, needed: &[&str], role: &str) -> Finding {
-        // A template outside of the pool is cloned by right of its own path.
-        let granted = |privilege: &&&str| {
-            self.seen.permissions.has(path, privilege)
-                || (**privilege == "VM.Clone" && self.seen.permissions.has("/vms", privilege))
+    /// What is needed on the VMs below a path. A template outside of the pool is cloned by right of its own path.
+    fn vm_privileges(&self, path: &str) -> Finding {
+        let permissions = &self.seen.permissions;
+        let granted = |privilege: &str| {
+            permissions.has_below(path, privilege)
+                || (privilege == "VM.Clone" && permissions.has_below("/vms", privilege))
         };
-        let missing: Vec<&str> = needed.iter().filter(|privilege| !granted(privilege)).copied().collect();
+        let missing: Vec<&str> = VM_PRIVILEGES.into_iter().filter(|privilege| !granted(privilege)).collect();
+        let finding = self.privileges_on(path, &missing, "PVEVMAdmin");
+        if !missing.is_empty() && missing.iter().all(|privilege| permissions.has(path, privilege)) {
+            let message = format!(
+                "the privileges of the token {} hold for {path} itself and not for the VMs below it",
+                self.token
+            );
+            return Finding::error(message, format!("{} (with `--propagate 1`)", finding.fix.unwrap_or_default()));
+        }
+        finding
+    }
+
+    fn privileges_on(&self, path: &str, missing: &[&str], role: &str) -> Finding {
         if missing.is_empty() {
             return Finding::ok(format!("the token has every privilege that is needed on {path}"));
         }
@@ -97,8 +121,8 @@ impl Check<'_> {
         Finding::error(message, self.grant(path, role))
     }
 
-    fn bridge_privilege(&self, bridge: &BridgeName, vlan: Option<VlanTag>) -> Finding {
-        let path = bridge_path(bridge, vlan);
+    fn network_privilege(&self, bridge: &BridgeName, vlan: Option<VlanTag>) -> Finding {
+        let path = network_path(bridge, vlan);
         if self.seen.permissions.has(&path, "SDN.Use") {
             return Finding::ok(format!("the token may use {path}"));
         }
@@ -150,33 +174,36 @@ impl Check<'_> {
 
     fn storages(&self) -> Vec<Finding> {
         // What the token may not look at is reported as that, and not as missing.
-        let permissions = &self.seen.permissions;
-        let wanted = self
-            .needs
-            .storages
-            .iter()
-            .filter(|(storage, _)| permissions.has(&storage_path(storage), "Datastore.Audit"));
-        let pairs = wanted.flat_map(|(storage, hosts)| self.close(hosts).map(move |host| (storage, host)));
-        pairs.map(|(storage, host)| storage_on(storage, host)).collect()
+        let visible =
+            |storage: &&Needed<StorageId>| self.seen.permissions.has(&storage_path(&storage.what), "Datastore.Audit");
+        self.needs.storages.iter().filter(visible).flat_map(|storage| self.on_hosts(storage, storage_on)).collect()
     }
 
     fn bridges(&self) -> Vec<Finding> {
-        let bridges: std::collections::BTreeSet<_> = self.needs.bridges.iter().map(|(bridge, _)| bridge).collect();
-        let hosts = &self.seen.close;
-        let pairs = bridges.into_iter().flat_map(|bridge| hosts.iter().map(move |host| (bridge, host)));
-        pairs.map(|(bridge, host)| bridge_on(bridge, host)).collect()
+        self.needs.bridges.iter().flat_map(|bridge| self.on_hosts(bridge, bridge_on)).collect()
     }
 
     fn templates(&self) -> Vec<Finding> {
-        let wanted = self.needs.templates.iter();
-        let pairs = wanted.flat_map(|(template, hosts)| self.close(hosts).map(move |host| (template, host)));
-        let sees_all = self.seen.permissions.has("/vms", "VM.Audit");
-        pairs.map(|(template, host)| template_on(template, host, sees_all)).collect()
+        let sees_all = self.seen.permissions.has_below("/vms", "VM.Audit");
+        let judge = |template: &Template, host: &HostSeen| template_on(template, host, sees_all);
+        self.needs.templates.iter().flat_map(|template| self.on_hosts(template, judge)).collect()
     }
 
-    /// The hosts among those looked at that something is needed on.
-    fn close<'h>(&'h self, hosts: &'h std::collections::BTreeSet<HostName>) -> impl Iterator<Item = &'h HostSeen> {
-        self.seen.close.iter().filter(|host| self.needs.any_host || hosts.is_empty() || hosts.contains(&host.name))
+    /// Judges something on every host that it is needed on. A node that names no host needs it on one of them, so that
+    /// the others matter less.
+    fn on_hosts<T>(&self, needed: &Needed<T>, judge: impl Fn(&T, &HostSeen) -> Finding) -> Vec<Finding> {
+        let judged = self.seen.close.iter().map(|host| (&host.name, judge(&needed.what, host)));
+        let judged: Vec<(&HostName, Finding)> =
+            judged.filter(|(host, _)| needed.anywhere || needed.hosts.contains(*host)).collect();
+        let somewhere = judged.iter().any(|(_, finding)| finding.state == State::Ok);
+        let finding = |(host, finding): (&HostName, Finding)| {
+            if finding.state != State::Error || needed.hosts.contains(host) || !somewhere {
+                return finding;
+            }
+            let message = format!("{}: nodes without a `proxmox_node` cannot go there", finding.message);
+            Finding { state: State::Warning, message, ..finding }
+        };
+        judged.into_iter().map(finding).collect()
     }
 }
 
@@ -184,7 +211,7 @@ fn storage_on(storage: &StorageId, host: &HostSeen) -> Finding {
     let name = &host.name;
     let storages = match &host.storages {
         Ok(storages) => storages,
-        Err(why) => return unseen(&format!("the storages of {name} cannot be seen"), why),
+        Err(why) => return cannot_be_seen(&format!("the storages of {name}"), why),
     };
     let Some(seen) = storages.iter().find(|seen| seen.name == *storage) else {
         let names: Vec<&str> = storages.iter().map(|seen| seen.name.as_str()).collect();
@@ -210,7 +237,7 @@ fn storage_on(storage: &StorageId, host: &HostSeen) -> Finding {
 fn bridge_on(bridge: &BridgeName, host: &HostSeen) -> Finding {
     let name = &host.name;
     match &host.bridges {
-        Err(why) => unseen(&format!("the bridges of {name} cannot be seen"), why),
+        Err(why) => cannot_be_seen(&format!("the bridges of {name}"), why),
         Ok(bridges) if bridges.iter().any(|seen| seen.name == bridge.as_str()) => {
             Finding::ok(format!("bridge {bridge} is there on {name}"))
         }
@@ -227,7 +254,7 @@ fn template_on(template: &Template, host: &HostSeen, sees_all: bool) -> Finding 
     let name = &host.name;
     let templates = match &host.templates {
         Ok(templates) => templates,
-        Err(why) => return unseen(&format!("the templates of {name} cannot be seen"), why),
+        Err(why) => return cannot_be_seen(&format!("the templates of {name}"), why),
     };
     let fits = |seen: &&super::TemplateSeen| match (template, &seen.mark) {
         (Template::Name(wanted), _) => seen.name == wanted.as_str(),
@@ -281,6 +308,8 @@ fn missing_template(template: &Template, host: &HostSeen, templates: &[super::Te
     (message, fix)
 }
 
-fn unseen(message: &str, why: &str) -> Finding {
-    Finding::warning(format!("{message}: {why}"), "mend that first, then look again")
+/// A host that cannot show what is needed cannot do it either, unless it is only the token that may not see it.
+fn cannot_be_seen(what: &str, unseen: &Unseen) -> Finding {
+    let message = format!("{what} cannot be seen: {}", unseen.why);
+    if unseen.forbidden { Finding::warning(message, &unseen.fix) } else { Finding::error(message, &unseen.fix) }
 }

@@ -1,6 +1,6 @@
 use futures_util::future::{join, join_all, try_join, try_join_all};
 
-use super::{HostSeen, Needs, Seen, TemplateSeen};
+use super::{HostSeen, Needs, Seen, TemplateSeen, Unseen};
 use crate::model::{HostName, TemplateMark};
 use crate::proxmox::answers::{Host, Permissions};
 use crate::proxmox::{Client, ProxmoxError, RefusalKind, Transport};
@@ -13,11 +13,7 @@ pub async fn look<T: Transport>(client: &Client<T>, needs: &Needs) -> Result<See
     let (permissions, hosts) = try_join(permissions(client, needs), client.hosts()).await?;
     let close = join_all(relevant(&hosts, needs).into_iter().map(|host| look_at_host(client, host)));
     let (close, status) = join(close, client.cluster_status()).await;
-    let quorate = match status {
-        Ok(status) => Some(status.quorate),
-        Err(error) if matches!(error.kind(), Some(RefusalKind::Forbidden { .. })) => None,
-        Err(error) => return Err(error),
-    };
+    let quorate = status.map(|status| status.quorate).map_err(|error| unseen(&error));
     Ok(Seen { version, permissions, hosts, close, quorate })
 }
 
@@ -38,10 +34,15 @@ async fn look_at_host<T: Transport>(client: &Client<T>, host: &HostName) -> Host
     let ((storages, bridges), templates) = join(lists, templates(client, host)).await;
     HostSeen {
         name: host.clone(),
-        storages: storages.map_err(|error| error.with_causes()),
-        bridges: bridges.map_err(|error| error.with_causes()),
-        templates: templates.map_err(|error| error.with_causes()),
+        storages: storages.map_err(|error| unseen(&error)),
+        bridges: bridges.map_err(|error| unseen(&error)),
+        templates: templates.map_err(|error| unseen(&error)),
     }
+}
+
+fn unseen(error: &ProxmoxError) -> Unseen {
+    let forbidden = matches!(error.kind(), Some(RefusalKind::Forbidden { .. }));
+    Unseen { why: error.with_causes(), fix: error.hint(), forbidden }
 }
 
 async fn templates<T: Transport>(client: &Client<T>, host: &HostName) -> Result<Vec<TemplateSeen>, ProxmoxError> {

@@ -18,5 +18,5 @@ mod tests;
 pub use check::check;
 pub use finding::{Finding, State};
 pub use look::look;
-pub use needs::Needs;
-pub use seen::{HostSeen, Seen, TemplateSeen};
+pub use needs::{Needed, Needs};
+pub use seen::{HostSeen, Seen, TemplateSeen, Unseen};

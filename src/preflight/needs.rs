@@ -1,22 +1,32 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::model::{BridgeName, Cluster, HostName, Node, PoolId, StorageId, Template, VlanTag};
 
 /// What a cluster needs of Proxmox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// The hosts that nodes name; none means that at least one node goes wherever there is room.
+    /// The hosts that nodes name.
     pub hosts: BTreeSet<HostName>,
-    /// Whether some node names no host, so that every host may be its own.
+    /// Whether some node names no host, so that it goes where there is room.
     pub any_host: bool,
-    /// Storages for disks, and the hosts that they are needed on; an empty set stands for every host that is looked at.
-    pub storages: BTreeMap<StorageId, BTreeSet<HostName>>,
-    pub bridges: BTreeSet<(BridgeName, Option<VlanTag>)>,
+    pub storages: Vec<Needed<StorageId>>,
+    pub bridges: Vec<Needed<BridgeName>>,
+    pub templates: Vec<Needed<Template>>,
+    /// The bridges with the VLANs that are used on them: each pair has a place of its own among the permissions.
+    pub networks: BTreeSet<(BridgeName, Option<VlanTag>)>,
     pub pools: BTreeSet<PoolId>,
     /// Whether some node goes into no pool.
     pub outside_pools: bool,
-    /// Templates in words, with the hosts that they are needed on.
-    pub templates: Vec<(Template, BTreeSet<HostName>)>,
+}
+
+/// Something that is needed, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needed<T> {
+    pub what: T,
+    /// On each of these hosts.
+    pub hosts: BTreeSet<HostName>,
+    /// And on at least one host, whichever, for nodes that name none.
+    pub anywhere: bool,
 }
 
 impl Needs {
@@ -30,37 +40,48 @@ impl Needs {
 
     fn add(&mut self, node: &Node) {
         let vm = &node.vm;
-        let host = vm.host.as_ref().map(|host| host.value.clone());
+        let host = vm.host.as_ref().map(|host| &host.value);
         self.any_host |= host.is_none();
-        self.hosts.extend(host.clone());
-        let data = vm.data_disks.iter().map(|disk| &disk.storage);
-        for storage in data.chain([&vm.storage.value]) {
-            self.storages.entry(storage.clone()).or_default().extend(host.clone());
+        self.hosts.extend(host.cloned());
+        for storage in vm.data_disks.iter().map(|disk| &disk.storage).chain([&vm.storage.value]) {
+            note(&mut self.storages, storage, host);
         }
-        self.bridges.insert((vm.bridge.value.clone(), vm.vlan_tag.as_ref().map(|tag| tag.value)));
-        self.bridges.extend(node.nics.iter().map(|nic| (nic.bridge.clone(), nic.vlan_tag)));
+        for bridge in node.nics.iter().map(|nic| &nic.bridge).chain([&vm.bridge.value]) {
+            note(&mut self.bridges, bridge, host);
+        }
+        note(&mut self.templates, &vm.template, host);
+        self.networks.insert((vm.bridge.value.clone(), vm.vlan_tag.as_ref().map(|tag| tag.value)));
+        self.networks.extend(node.nics.iter().map(|nic| (nic.bridge.clone(), nic.vlan_tag)));
         match &vm.pool {
             Some(pool) => drop(self.pools.insert(pool.value.clone())),
             None => self.outside_pools = true,
         }
-        match self.templates.iter_mut().find(|(template, _)| *template == vm.template) {
-            Some((_, hosts)) => hosts.extend(host),
-            None => self.templates.push((vm.template.clone(), host.into_iter().collect())),
-        }
     }
 
-    /// The paths on which VMs come and go: pools, and all VMs unless every node is in a pool.
+    /// The paths below which VMs come and go: pools, and all VMs unless every node is in a pool.
     pub fn vm_paths(&self) -> Vec<String> {
         let pools = self.pools.iter().map(|pool| format!("/pool/{pool}"));
         pools.chain(self.outside_pools.then(|| "/vms".to_owned())).collect()
     }
 
-    /// Every path on which a privilege is needed.
-    pub fn paths(&self) -> Vec<String> {
-        let storages = self.storages.keys().map(storage_path);
-        let bridges = self.bridges.iter().map(|(bridge, vlan)| bridge_path(bridge, *vlan));
+    /// Every path on which a privilege is looked for.
+    pub fn paths(&self) -> BTreeSet<String> {
+        let storages = self.storages.iter().map(|storage| storage_path(&storage.what));
+        let networks = self.networks.iter().map(|(bridge, vlan)| network_path(bridge, *vlan));
         let vms = self.vm_paths().into_iter().chain(["/vms".to_owned(), "/".to_owned()]);
-        vms.chain(storages).chain(bridges).collect::<BTreeSet<_>>().into_iter().collect()
+        vms.chain(storages).chain(networks).collect()
+    }
+}
+
+/// Adds a place to something that is needed.
+fn note<T: Clone + PartialEq>(needed: &mut Vec<Needed<T>>, what: &T, host: Option<&HostName>) {
+    let at = needed.iter().position(|known| known.what == *what).unwrap_or_else(|| {
+        needed.push(Needed { what: what.clone(), hosts: BTreeSet::new(), anywhere: false });
+        needed.len() - 1
+    });
+    match host {
+        Some(host) => drop(needed[at].hosts.insert(host.clone())),
+        None => needed[at].anywhere = true,
     }
 }
 
@@ -68,8 +89,8 @@ pub(super) fn storage_path(storage: &StorageId) -> String {
     format!("/storage/{storage}")
 }
 
-/// The place of a local bridge in the tree of permissions. Virtual networks have one below their own zone.
-pub(super) fn bridge_path(bridge: &BridgeName, vlan: Option<VlanTag>) -> String {
+/// The place of a local bridge among the permissions. Virtual networks have one below their own zone.
+pub(super) fn network_path(bridge: &BridgeName, vlan: Option<VlanTag>) -> String {
     let vlan = vlan.map_or(String::new(), |vlan| format!("/{vlan}"));
     format!("/sdn/zones/localnetwork/{bridge}{vlan}")
 }

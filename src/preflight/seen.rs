@@ -10,17 +10,25 @@ pub struct Seen {
     pub hosts: Vec<Host>,
     /// The hosts that matter, looked at closely.
     pub close: Vec<HostSeen>,
-    /// None when the token may not see it.
-    pub quorate: Option<bool>,
+    pub quorate: Result<bool, Unseen>,
+}
+
+/// Why something could not be looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unseen {
+    pub why: String,
+    pub fix: String,
+    /// The token may not see it; otherwise the server could not show it.
+    pub forbidden: bool,
 }
 
 /// A host, looked at closely.
 #[derive(Clone, Debug)]
 pub struct HostSeen {
     pub name: HostName,
-    pub storages: Result<Vec<Storage>, String>,
-    pub bridges: Result<Vec<Bridge>, String>,
-    pub templates: Result<Vec<TemplateSeen>, String>,
+    pub storages: Result<Vec<Storage>, Unseen>,
+    pub bridges: Result<Vec<Bridge>, Unseen>,
+    pub templates: Result<Vec<TemplateSeen>, Unseen>,
 }
 
 /// A template on a host.

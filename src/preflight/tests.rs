@@ -26,7 +26,7 @@ fn seen(permissions: &str) -> Seen {
                 mark: None,
             }]),
         }],
-        quorate: Some(true),
+        quorate: Ok(true),
     }
 }
 
@@ -81,6 +81,46 @@ fn hosts_that_are_down_or_unknown_are_told_apart() {
 }
 
 #[test]
+fn privileges_that_do_not_reach_the_vms_are_none() {
+    let shallow = ALL.replace(":1,", ":0,").replace("\"VM.PowerMgmt\":1", "\"VM.PowerMgmt\":0");
+    let found = wrong(&needs(NODE), &seen(&shallow));
+    assert_eq!(found[0], "the privileges of the token u@pve!t1 hold for /vms itself and not for the VMs below it");
+}
+
+#[test]
+fn a_node_that_names_no_host_needs_only_one_that_fits() {
+    let mut two = seen(ALL);
+    let mut other = two.close[0].clone();
+    other.name = "pve2".parse().expect("a host name");
+    other.templates = Ok(Vec::new());
+    two.close.push(other);
+    assert_eq!(
+        wrong(&needs(NODE), &two),
+        ["there is no template t on pve2: nodes without a `proxmox_node` cannot go there"]
+    );
+    two.close[0].templates = Ok(Vec::new());
+    assert_eq!(wrong(&needs(NODE), &two), ["there is no template t on pve", "there is no template t on pve2"]);
+}
+
+#[test]
+fn what_one_host_needs_is_not_asked_of_another() {
+    let mut two = seen(ALL);
+    two.hosts[1] = serde_json::from_str(r#"{"node":"pve2","status":"online"}"#).expect("a host");
+    let mut other = two.close[0].clone();
+    other.name = "pve2".parse().expect("a host name");
+    other.bridges = Ok(serde_json::from_str(r#"[{"iface":"vmbr1","type":"bridge"}]"#).expect("bridges"));
+    two.close.push(other);
+    let on = |name: &str, host: &str, address: u8, bridge: &str| {
+        let mac = format!("bc:24:11:00:00:0{address}");
+        format!(
+            "  - {{name: {name}, address: 10.0.0.{address}, controller: false, mac_addr: '{mac}', host: {host}, bridge: {bridge}}}\n"
+        )
+    };
+    let nodes = on("a", "pve", 2, "vmbr0") + &on("b", "pve2", 3, "vmbr1");
+    assert_eq!(wrong(&needs(&nodes), &two), ["the token u@pve!t1 lacks SDN.Use on /sdn/zones/localnetwork/vmbr1"]);
+}
+
+#[test]
 fn two_templates_of_one_name_are_one_too_many() {
     let mut twice = seen(ALL);
     let templates = twice.close[0].templates.as_mut().expect("they were seen");
@@ -91,10 +131,17 @@ fn two_templates_of_one_name_are_one_too_many() {
 #[test]
 fn what_could_not_be_seen_is_a_doubt_and_no_verdict() {
     let mut blind = seen(ALL);
-    blind.close[0].storages = Err("no answer".to_owned());
-    blind.quorate = Some(false);
-    assert_eq!(
-        wrong(&needs(NODE), &blind),
-        ["the Proxmox cluster has no quorum", "the storages of pve cannot be seen: no answer"]
-    );
+    let unseen = |forbidden| Unseen { why: "no answer".to_owned(), fix: "wait".to_owned(), forbidden };
+    blind.close[0].storages = Err(unseen(true));
+    blind.quorate = Ok(false);
+    let both = ["the Proxmox cluster has no quorum", "the storages of pve cannot be seen: no answer"];
+    assert_eq!(wrong(&needs(NODE), &blind), both);
+    let errors = |seen: &Seen| {
+        let token: TokenId = "u@pve!t1".parse().expect("a token id");
+        check(&needs(NODE), seen, &token).into_iter().filter(|finding| finding.state == State::Error).count()
+    };
+    assert_eq!(errors(&blind), 1, "what the token may not see may be there");
+    blind.close[0].storages = Err(unseen(false));
+    blind.quorate = Err(unseen(false));
+    assert_eq!(errors(&blind), 1, "what the host cannot show it cannot use");
 }

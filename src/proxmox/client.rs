@@ -47,7 +47,7 @@ impl<T: Transport> Client<T> {
             .retry(self.retry.pauses())
             .sleep(tokio::time::sleep)
             .when(ProxmoxError::may_resend)
-            .notify(|error, pause| warn!(%error, ?pause, "sending again"))
+            .notify(|error, pause| warn!("{}; trying again in {} ms", error.with_causes(), pause.as_millis()))
             .await
     }
 

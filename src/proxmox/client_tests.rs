@@ -106,18 +106,18 @@ async fn every_class_of_failure_has_its_effect_and_its_hint() {
     let changed = "checksum mismatch (file change by other user?)";
     case(500, changed, RefusalKind::Changed, Refused, "somebody else changed").await;
     let protected = "can't remove VM 105 - protection mode enabled";
-    case(500, protected, RefusalKind::Protected, Refused, "--protection 0").await;
-    case(500, "VM 105 is running - destroy failed", RefusalKind::Running, Refused, "stop the VM").await;
+    case(500, protected, RefusalKind::Protected, MaybeDone, "--protection 0").await;
+    case(500, "VM 105 is running - destroy failed", RefusalKind::Running, MaybeDone, "stop the VM").await;
     let in_use = "base volume 'local:9000/base-9000-disk-0.qcow2' is still in use by linked cloned";
-    case(500, in_use, RefusalKind::InUse, Refused, "linked clones").await;
+    case(500, in_use, RefusalKind::InUse, MaybeDone, "linked clones").await;
     case(500, "cluster not ready - no quorum?", RefusalKind::NoQuorum, Refused, "pvecm status").await;
     let clone = "Permission check failed (/vms/9000, VM.Clone)";
     case(403, clone, forbidden("/vms/9000", &["VM.Clone"]), Refused, "pveum acl modify /vms/9000").await;
     let tag = "Permission check failed (/, Sys.Modify for modifying tag 'x')";
-    case(403, tag, forbidden("/", &["Sys.Modify"]), Refused, "Sys.Modify on /").await;
+    case(403, tag, forbidden("/", &["Sys.Modify"]), MaybeDone, "Sys.Modify on /").await;
     let any = "Permission check failed (/storage/a, Datastore.Audit|Datastore.AllocateSpace)";
     let hint = "Datastore.Audit or Datastore.AllocateSpace on /storage/a";
-    case(403, any, forbidden("/storage/a", &["Datastore.Audit", "Datastore.AllocateSpace"]), Refused, hint).await;
+    case(403, any, forbidden("/storage/a", &["Datastore.Audit", "Datastore.AllocateSpace"]), MaybeDone, hint).await;
     let bare = RefusalKind::Forbidden { path: None, privileges: Vec::new() };
     case(403, "Permission check failed", bare, Refused, "pvetalos doctor").await;
     case(403, "Permission check failed (user != root@pam)", RefusalKind::RootOnly, Refused, "as root").await;
@@ -265,6 +265,12 @@ fn everything_about(error: &ProxmoxError) -> String {
     text
 }
 
+/// The text as a careful writer of JSON might put it.
+fn escaped(text: &str) -> String {
+    let codes: Vec<String> = text.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+    codes.concat()
+}
+
 #[tokio::test]
 async fn the_secret_is_in_no_error_no_hint_and_no_log() {
     let log = Log::default();
@@ -285,6 +291,9 @@ async fn the_secret_is_in_no_error_no_hint_and_no_log() {
             &format!(r#"{{"errors":{{"x":"{SECRET}"}},"message":"{SECRET}"}}"#),
         ),
         Reply::status("403 Permission check failed", &echo),
+        Reply::status("500 x", &format!(r#"{{"message":"{}"}}"#, escaped(SECRET))),
+        Reply::status("400 x", &format!(r#"{{"errors":{{"{}":"y"}}}}"#, escaped(SECRET))),
+        Reply::json(&format!(r#"{{"data":"{}"}}"#, escaped(SECRET))),
         Reply::status("595 Connection refused", &echo),
         Reply::SendAndClose(Vec::new()),
         Reply::SendAndClose(echo.clone().into_bytes()),

@@ -39,6 +39,14 @@ impl Call {
     }
 }
 
+impl Call {
+    /// Whether it writes a VM's options: Proxmox stores them one by one, in any order, and stops at the first that it
+    /// cannot, leaving those before it (qemu-server: src/PVE/API2/Qemu.pm).
+    fn stores_option_by_option(&self) -> bool {
+        self.path.ends_with("/config")
+    }
+}
+
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} at {}", self.method, self.path, self.endpoint)
@@ -61,7 +69,11 @@ impl ProxmoxError {
         match self {
             Self::Unreachable { .. } | Self::Untrusted { .. } => Effect::NeverSent,
             Self::Refused { source, .. } if source.kind == RefusalKind::BackendUnreachable => Effect::NeverSent,
-            Self::Refused { call, source } if call.method.is_safe() || !source.may_be_done() => Effect::Refused,
+            Self::Refused { call, .. } if call.method.is_safe() => Effect::Refused,
+            Self::Refused { call, source } if call.stores_option_by_option() && !source.is_before_any_option() => {
+                Effect::MaybeDone
+            }
+            Self::Refused { source, .. } if !source.may_be_done() => Effect::Refused,
             Self::Unanswered { call, .. } | Self::Unreadable { call, .. } if call.method.is_safe() => Effect::Refused,
             Self::Refused { .. } | Self::Unanswered { .. } | Self::Unreadable { .. } => Effect::MaybeDone,
         }

@@ -8,6 +8,7 @@ use hyper::ext::ReasonPhrase;
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use rustls::CertificateError;
 use rustls::pki_types::pem;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tracing::trace;
 
@@ -184,17 +185,44 @@ impl HttpsTransport {
         }
     }
 
-    /// A server that repeats the request's headers must not bring the secret into a message.
-    fn without_secret(&self, mut text: Vec<u8>) -> Vec<u8> {
-        const HIDDEN: &[u8; 8] = b"<secret>";
-        let secret = self.secret.expose().as_bytes();
-        let mut from = 0;
-        while let Some(found) = text[from..].windows(secret.len()).position(|window| window == secret) {
-            let start = from + found;
-            text.splice(start..start + secret.len(), *HIDDEN);
-            from = start + HIDDEN.len();
-        }
-        text
+    /// A server that repeats the request's headers must not bring the secret into a message, in whatever way it writes
+    /// JSON: some escape characters that need no escape.
+    fn without_secret(&self, text: Vec<u8>) -> Vec<u8> {
+        let secret = self.secret.expose();
+        let text = if text.contains(&b'\\') { unescaped_if_echoed(text, secret) } else { text };
+        replaced(&text, secret.as_bytes())
+    }
+}
+
+const HIDDEN: &str = "<secret>";
+
+/// The text with every occurrence of the secret replaced, in one pass however many there are.
+fn replaced(text: &[u8], secret: &[u8]) -> Vec<u8> {
+    let mut clean = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(found) = rest.windows(secret.len()).position(|window| window == secret) {
+        clean.extend_from_slice(&rest[..found]);
+        clean.extend_from_slice(HIDDEN.as_bytes());
+        rest = &rest[found + secret.len()..];
+    }
+    clean.extend_from_slice(rest);
+    clean
+}
+
+/// The same JSON in the plainest spelling if a string or key of it holds the secret.
+fn unescaped_if_echoed(text: Vec<u8>, secret: &str) -> Vec<u8> {
+    match serde_json::from_slice::<Value>(&text) {
+        Ok(value) if holds(&value, secret) => value.to_string().into_bytes(),
+        _ => text,
+    }
+}
+
+fn holds(value: &Value, secret: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(secret),
+        Value::Array(items) => items.iter().any(|item| holds(item, secret)),
+        Value::Object(map) => map.iter().any(|(key, value)| key.contains(secret) || holds(value, secret)),
+        _ => false,
     }
 }
 

@@ -104,6 +104,25 @@ impl Refusal {
         }
     }
 
+    /// Whether a change of options is refused in this way before the first of them is stored.
+    pub(super) fn is_before_any_option(&self) -> bool {
+        match &self.kind {
+            RefusalKind::NotFound
+            | RefusalKind::Locked(_)
+            | RefusalKind::Changed
+            | RefusalKind::NoQuorum
+            | RefusalKind::RootOnly
+            | RefusalKind::Unauthenticated
+            | RefusalKind::Parameters
+            | RefusalKind::NotImplemented
+            | RefusalKind::Redirected => true,
+            RefusalKind::Busy => self.is_before_the_work(),
+            // Rights on the VM are looked at first, those on storages and networks when their option's turn comes.
+            RefusalKind::Forbidden { path, .. } => path.as_deref().is_none_or(|path| path.starts_with("/vms/")),
+            _ => false,
+        }
+    }
+
     /// Whether the same request may be sent again after a moment, whatever it was.
     pub fn is_passing(&self) -> bool {
         match self.kind {

@@ -125,6 +125,7 @@ fn a_wrong_token_and_one_without_rights_are_told_apart() {
     let wrong =
         simulated.workdir(READY).env("PROXMOX_TOKEN_SECRET", "44444444-4444-4444-8444-444444444444").run(["doctor"]);
     assert_eq!(wrong.exit, 5);
+    assert!(!wrong.to_string().contains("44444444"), "{wrong}");
     insta::assert_snapshot!(simulated.plain(&wrong));
     let stranger = simulated
         .workdir(READY)

@@ -51,13 +51,20 @@ impl TaskError {
     pub fn hint(&self) -> String {
         match self {
             Self::Failed { upid, .. } => {
+                // A clone carries the number of what it copies; what failed is about the copy.
+                let about = if upid.kind() == "qmclone" { "" } else { upid.id() };
                 let call = crate::proxmox::Call {
                     method: crate::proxmox::Method::Post,
-                    path: format!("/nodes/{}/qemu/{}", upid.host(), upid.id()),
+                    path: format!("/nodes/{}/qemu/{about}", upid.host()),
                     endpoint: upid.host().to_string(),
                 };
                 self.kind().unwrap_or(RefusalKind::Other).hint(&call)
             }
+            Self::Killed(upid) if upid.kind() == "qmclone" => format!(
+                "look at the VM that it was making on {}: a lock that the worker left behind goes away only with \
+                 `qm unlock`",
+                upid.host()
+            ),
             Self::Killed(upid) => format!(
                 "look at VM {} on {}: a lock that the worker left behind goes away only with `qm unlock`",
                 upid.id(),
