@@ -43,8 +43,8 @@ pub(super) struct SimulateArgs {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// Draw so many faults and spread them over the first 200 requests
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    draw_faults: usize,
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1000))]
+    draw_faults: u16,
 }
 
 fn loopback(text: &str) -> Result<SocketAddr, String> {
@@ -107,7 +107,7 @@ fn load(args: &SimulateArgs) -> Result<WorldFile, Vec<Problem>> {
         clone_time: args.clone_time,
         seed: args.seed,
     });
-    file.faults.extend(Fault::schedule(args.seed.unwrap_or_default(), 200, args.draw_faults));
+    file.faults.extend(Fault::schedule(args.seed.unwrap_or_default(), 200, args.draw_faults.into()));
     Ok(file)
 }
 

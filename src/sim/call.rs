@@ -288,7 +288,7 @@ impl World {
             return self.change(context, lock, change);
         }
         let mut future = self.clone();
-        let deadline = self.now + wait;
+        let deadline = self.later(wait);
         while !future.flocks.is_free(lock, Mode::Exclusive, u64::MAX) {
             match future.workers.next_wake().filter(|wake| *wake <= deadline) {
                 Some(wake) => future.run_until(wake),
@@ -300,9 +300,9 @@ impl World {
         self.spawn(&context.host, None, &context.user, Job::Update(Box::new(job)), 0);
         self.run_until(self.now);
         match future.change(context, lock, change) {
-            Ok(outcome) => Ok(Outcome { delay: outcome.delay + waited, ..outcome }),
+            Ok(outcome) => Ok(Outcome { delay: outcome.delay.saturating_add(waited), ..outcome }),
             Err(failure) => {
-                let delay = failure.delay + waited;
+                let delay = failure.delay.saturating_add(waited);
                 Err(failure.after(delay))
             }
         }

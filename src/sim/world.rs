@@ -146,7 +146,8 @@ impl Default for Timing {
 impl Timing {
     /// How long a copy of so many bytes takes; `limit` is in KiB per second, 0 means none.
     pub(crate) fn copy(&self, bytes: u64, limit: u64) -> Millis {
-        let rate = if limit == 0 { self.copy_rate.max(1) * 1024 } else { limit.min(self.copy_rate.max(1) * 1024) };
+        let fastest = self.copy_rate.max(1).saturating_mul(1024);
+        let rate = if limit == 0 { fastest } else { limit.min(fastest) };
         (bytes / 1024).saturating_mul(1000) / rate
     }
 }
@@ -247,7 +248,12 @@ impl World {
 
     /// The Unix time in seconds.
     pub(crate) fn unix_time(&self) -> u64 {
-        self.epoch + self.now / 1000
+        self.epoch.saturating_add(self.now / 1000)
+    }
+
+    /// The moment after so much time, but never one that does not come.
+    pub(crate) fn later(&self, time: Millis) -> Millis {
+        self.now.saturating_add(time).min(LATEST)
     }
 
     /// The next process id of a host.
@@ -287,6 +293,11 @@ pub(crate) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D:
 
 /// The end of time, far from where sums would overflow.
 const LATEST: Millis = Millis::MAX / 4;
+
+/// Whole seconds, as requests and worlds have them; how many there are is anybody's choice.
+pub(crate) fn seconds(seconds: u64) -> Millis {
+    seconds.saturating_mul(1000).min(LATEST)
+}
 
 pub(crate) fn millis(time: Duration) -> Millis {
     u64::try_from(time.as_millis()).unwrap_or(LATEST).min(LATEST)

@@ -110,3 +110,11 @@ fn a_kept_world_is_the_same_one_the_next_time() {
     assert_eq!(second.introduction["fingerprint"], fingerprint);
     assert_eq!(second.interrupt(), Some(0));
 }
+
+#[test]
+fn only_so_many_faults_are_drawn_as_fit_the_requests() {
+    for number in ["1001", "99999999999", "-1", "many"] {
+        let run = Workdir::new().run(["simulate", "--draw-faults", number]);
+        assert_eq!((run.exit, run.stdout.as_str()), (2, ""), "{run}");
+    }
+}
