@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::flock::{LockName, Mode};
-use super::param::{Errors, Param, check_all};
+use super::param::{Errors, Kind, Param, check_all};
 use super::route::{ROUTES, Route};
 use super::update;
 use super::worker::Job;
@@ -344,10 +344,18 @@ fn check_lists(given: &[(String, String)], known: &[&[Param]]) -> Errors {
 
 /// Whether this parameter of this call takes a list.
 pub(super) fn takes_list(method: Method, path: &str, name: &str) -> bool {
+    param_of(method, path, name).is_some_and(is_list)
+}
+
+/// Whether this parameter of this call is a text, be it one with a grammar.
+pub(super) fn takes_text(method: Method, path: &str, name: &str) -> bool {
+    param_of(method, path, name).is_some_and(|param| param.kind == Kind::Text)
+}
+
+fn param_of(method: Method, path: &str, name: &str) -> Option<&'static Param> {
     let path = percent_decode(path);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let params = find_route(method, &parts).map(|(route, _)| route.params);
-    params.and_then(|known| find_param(known, name)).is_some_and(is_list)
+    find_param(find_route(method, &parts)?.0.params, name)
 }
 
 fn find_param<'p>(known: &[&'p [Param]], name: &str) -> Option<&'p Param> {
