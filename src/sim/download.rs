@@ -280,7 +280,6 @@ pub(crate) fn remove(world: &mut World, context: &Context, volid: String, owner:
     let job = AnyJob::RemoveVolume(RemoveVolume { volid, phase: 0 });
     let upid = world.fork(&context.host, "imgdel", &about, &context.user, job);
     if context.get("delay").is_some() {
-        let now = world.now;
         world.run_until(world.later(world.timing.fork.saturating_add(world.timing.allocate)));
         return Ok(Outcome::null());
     }
