@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::flock::{LockName, Mode};
-use super::param::{Errors, Kind, Param, check_all};
+use super::param::{Errors, Kind, Param, check_all, newer_than_eight};
 use super::route::{ROUTES, Route};
 use super::update;
 use super::worker::Job;
@@ -229,6 +229,9 @@ impl World {
         let host = self.pick_host(route, &params)?;
         let mut errors = check_all(route.params, "", &params);
         errors.extend(check_lists(&call.request.params, route.params));
+        if self.release.major() < 9 {
+            errors.extend(newer_than_eight(&params));
+        }
         if !errors.is_empty() {
             return Err(Failure::parameters(errors));
         }

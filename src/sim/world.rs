@@ -103,6 +103,21 @@ impl Release {
         self.numbers() >= (8, 4)
     }
 
+    /// Whether this release has the privilege, if any has: 9 dropped one and added others.
+    pub(crate) fn has_privilege(&self, name: &str) -> bool {
+        match name {
+            "VM.Monitor" => self.major() < 9,
+            "VM.Replicate" => self.major() >= 9,
+            "Sys.AccessNetwork" => self.numbers() >= (8, 2),
+            name => self.major() >= 9 || !name.starts_with("VM.GuestAgent."),
+        }
+    }
+
+    /// The largest body of a request, in bytes (libpve-http-server 5.2.1).
+    pub(crate) fn body_limit(&self) -> usize {
+        if self.numbers() >= (8, 4) { 512 * 1024 } else { 64 * 1024 }
+    }
+
     /// Whether `import` content takes disk images.
     pub(crate) fn imports_disk_images(&self) -> bool {
         self.numbers() >= (8, 4)
