@@ -15,6 +15,9 @@ use super::worker::Job;
 use super::world::{Millis, World, millis};
 use crate::proxmox::request::{Answer, Method, Request};
 
+/// How many changes of VMs without our mark are remembered.
+const MOST_CHANGES: usize = 1000;
+
 /// One request as it reaches the API, together with the raw value of its `Authorization` header.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
@@ -250,7 +253,7 @@ impl World {
         let foreign = self.vms.get(&context.vmid()).is_some_and(|vm| {
             vm.lock().is_none() && !vm.config.get("description").is_some_and(|text| text.contains("pvetalos"))
         });
-        if changes && foreign {
+        if changes && foreign && self.changes_without_mark.len() < MOST_CHANGES {
             self.changes_without_mark.push(format!("{} /{}", route.method, parts.join("/")));
         }
     }
@@ -369,23 +372,8 @@ fn is_list(param: &Param) -> bool {
     matches!(param.format, Some(super::format::Format::List(_)))
 }
 
-/// Undoes percent encoding; a percent sign that begins no escape stays.
+/// Decodes once. A `%` that does not begin two hexadecimal digits stands for itself, and bytes that are not UTF-8
+/// become the replacement character.
 pub(crate) fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = |byte: u8| char::from(byte).to_digit(16);
-        match (first, tail) {
-            (b'%', [high, low, after @ ..]) if hex(*high).is_some() && hex(*low).is_some() => {
-                let byte = hex(*high).unwrap_or(0) * 16 + hex(*low).unwrap_or(0);
-                bytes.push(u8::try_from(byte).unwrap_or(b'%'));
-                rest = after;
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

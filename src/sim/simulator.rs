@@ -83,11 +83,6 @@ impl Simulator {
         self.state().faults.inject(fault);
     }
 
-    /// Takes back all faults that are still in wait.
-    pub fn clear_faults(&self) {
-        self.state().faults.clear();
-    }
-
     /// The requests so far.
     pub fn log(&self) -> RequestLog {
         self.state().log.clone()

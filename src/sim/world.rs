@@ -59,7 +59,8 @@ pub struct World {
     pub(crate) uploads: BTreeMap<String, Upload>,
     /// Whether the cluster file system is gone, and with it every permission.
     pub(crate) cluster_fs_down: bool,
-    /// Calls that wanted to change a VM whose description has no mark of ours.
+    /// The first calls that wanted to change a VM whose description has no mark of ours.
+    #[serde(skip)]
     pub(crate) changes_without_mark: Vec<String>,
 }
 
@@ -251,7 +252,7 @@ impl World {
     }
 
     /// The calls that wanted to change a VM whose description does not name us, as `PUT /nodes/…`: for tests, which
-    /// expect none. Cloning is no change of the source.
+    /// expect none. Cloning is no change of the source. Only the first thousand of a run are remembered.
     pub fn changes_without_mark(&self) -> &[String] {
         &self.changes_without_mark
     }

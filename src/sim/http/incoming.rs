@@ -14,7 +14,7 @@ use super::form::{self, Param};
 use super::manners::Manners;
 use super::multipart;
 use crate::proxmox::request::{Answer, Method, Request};
-use crate::sim::call::{takes_list, takes_text};
+use crate::sim::call::{percent_decode, takes_list, takes_text};
 use crate::sim::faults::parse_method;
 
 /// What to do with a request.
@@ -91,7 +91,7 @@ fn judge_head(head: &Parts, manners: &Manners) -> Result<Head, Verdict> {
 /// The path below `/api2/json`, or why there is none. It is decoded once before it is split, so an encoded slash
 /// splits too, and empty segments do not count.
 fn api_path(path: &str) -> Result<String, String> {
-    let decoded = form::percent_decode(path);
+    let decoded = percent_decode(path);
     let mut segments = decoded.split('/').filter(|segment| !segment.is_empty());
     match (segments.next(), segments.next()) {
         (Some("api2"), Some("json")) => {}
