@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -43,8 +43,8 @@ pub(super) struct SimulateArgs {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// Draw so many faults and spread them over the first 200 requests
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    draw_faults: usize,
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1000))]
+    draw_faults: u16,
 }
 
 fn loopback(text: &str) -> Result<SocketAddr, String> {
@@ -75,7 +75,11 @@ impl Release {
 }
 
 pub(super) async fn simulate(args: &SimulateArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
-    let file = match load(args) {
+    let kept = args.keep.as_deref().filter(|path| path.exists());
+    if let Some(kept) = kept {
+        say_what_is_ignored(args, kept, ui);
+    }
+    let file = match load(args, kept) {
         Ok(file) => file,
         Err(problems) => {
             ui.show_problems(&problems);
@@ -91,9 +95,16 @@ pub(super) async fn simulate(args: &SimulateArgs, global: &GlobalArgs, ui: &mut 
     }
 }
 
+/// A kept world is a continuation, whatever a new one would begin with.
+fn say_what_is_ignored(args: &SimulateArgs, kept: &Path, ui: &mut Ui) {
+    let given = [("--world", args.world.is_some()), ("--seed", args.seed.is_some() && args.draw_faults == 0)];
+    for (option, _) in given.into_iter().filter(|(_, given)| *given) {
+        ui.say(&format!("{option} is ignored: {} holds a world that goes on", kept.display()));
+    }
+}
+
 /// The kept world if there is one, else the world to begin with.
-fn load(args: &SimulateArgs) -> Result<WorldFile, Vec<Problem>> {
-    let kept = args.keep.as_deref().filter(|path| path.exists());
+fn load(args: &SimulateArgs, kept: Option<&Path>) -> Result<WorldFile, Vec<Problem>> {
     let (name, value) = match kept.or(args.world.as_deref()) {
         Some(path) => (path.display().to_string(), read_document(path)?),
         None => (BUILT_IN.0.to_owned(), parse_document(BUILT_IN.0, BUILT_IN.1)?),
@@ -105,9 +116,9 @@ fn load(args: &SimulateArgs) -> Result<WorldFile, Vec<Problem>> {
     file.adjust(&Adjustments {
         version: args.pve.map(|release| release.version().to_owned()),
         clone_time: args.clone_time,
-        seed: args.seed,
+        seed: args.seed.filter(|_| kept.is_none()),
     });
-    file.faults.extend(Fault::schedule(args.seed.unwrap_or_default(), 200, args.draw_faults));
+    file.faults.extend(Fault::schedule(args.seed.unwrap_or_default(), 200, args.draw_faults.into()));
     Ok(file)
 }
 
@@ -124,6 +135,16 @@ async fn serve(
         Ok(simulation) => simulation,
         Err(error) => return Ok(Err(problem(&error, error.hint().to_owned()))),
     };
+    let (simulator, certificate) = (simulation.simulator().clone(), simulation.certificate().clone());
+    let keep = || {
+        let kept = args.keep.as_deref().map(|path| simulator.world(|world| WorldFile::keep(world, &certificate, path)));
+        let hint = || "check the name of the file and who may write there".to_owned();
+        kept.unwrap_or(Ok(())).map_err(|error| problem(&error, hint()))
+    };
+    // A file that cannot be written is found out now and not after a day's work.
+    if let Err(problem) = keep() {
+        return Ok(Err(problem));
+    }
     // Whoever reads the introduction may press Ctrl-C at once, so that it must be heard before.
     let stop = interrupted()?;
     let introduction = simulation.introduction();
@@ -132,13 +153,8 @@ async fn serve(
         OutputFormat::Json => introduction.to_json().to_string(),
         OutputFormat::Yaml => to_yaml(&introduction.to_json()),
     })?;
-    let (simulator, certificate) = (simulation.simulator().clone(), simulation.certificate().clone());
     simulation.serve_until(stop).await;
-    let kept = args.keep.as_deref().map(|path| simulator.world(|world| WorldFile::keep(world, &certificate, path)));
-    Ok(kept.unwrap_or(Ok(())).map_err(|error| {
-        let hint = "check the name of the file and who may write there".to_owned();
-        problem(&error, hint)
-    }))
+    Ok(keep())
 }
 
 /// Ctrl-C, or the polite signal of a service manager, from the moment of the call on.

@@ -64,6 +64,11 @@ pub(crate) fn is_privilege(name: &str) -> bool {
     name == "VM.Monitor" || PRIVILEGES.contains(&name)
 }
 
+/// The privileges of all releases together.
+fn all_privileges() -> impl Iterator<Item = &'static str> {
+    PRIVILEGES.iter().copied().chain(std::iter::once("VM.Monitor"))
+}
+
 /// Who may make a call; paths may hold the names of parameters in braces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Access {
@@ -164,11 +169,11 @@ pub(crate) struct Pool {
 pub(crate) type Privileges = BTreeMap<String, bool>;
 
 impl AccessControl {
-    /// The privileges of a role, predefined or not.
+    /// The privileges of a role, predefined or not, of whatever release; see [`World::role`].
     pub(crate) fn role(&self, name: &str) -> Option<BTreeSet<String>> {
         if Self::PREDEFINED.contains(&name) {
-            let has = PRIVILEGES.iter().filter(|privilege| predefined_has(name, privilege));
-            return Some(has.map(|privilege| (*privilege).to_owned()).collect());
+            let has = all_privileges().filter(|privilege| predefined_has(name, privilege));
+            return Some(has.map(str::to_owned).collect());
         }
         self.roles.get(name).cloned()
     }
@@ -255,10 +260,10 @@ impl AccessControl {
         privileges
     }
 
-    /// What a user or token may do on a path.
+    /// What a user or token may do on a path, in whatever release; see [`World::privileges`].
     pub(crate) fn privileges(&self, who: &str, path: &str) -> Privileges {
         if who == "root@pam" {
-            return PRIVILEGES.iter().map(|name| ((*name).to_owned(), true)).collect();
+            return all_privileges().map(|name| (name.to_owned(), true)).collect();
         }
         let Some((user, token)) = who.split_once('!') else {
             return self.own_privileges(who, path);
@@ -443,14 +448,22 @@ impl World {
 
     /// A privilege that this release does not have: 9 dropped one and added others.
     pub(crate) fn unknown_privilege<'p>(&self, names: impl Iterator<Item = &'p str>) -> Option<&'p str> {
-        let nine = self.release.major() >= 9;
         let mut names = names;
-        names.find(|name| match *name {
-            "VM.Monitor" => nine,
-            "VM.Replicate" => !nine,
-            name if name.starts_with("VM.GuestAgent.") => !nine,
-            _ => false,
-        })
+        names.find(|name| !self.release.has_privilege(name))
+    }
+
+    /// The privileges of a role, as this release has them.
+    pub(crate) fn role(&self, name: &str) -> Option<BTreeSet<String>> {
+        let mut role = self.access.role(name)?;
+        role.retain(|privilege| self.release.has_privilege(privilege));
+        Some(role)
+    }
+
+    /// What a user or token may do on a path, in the words of this release.
+    pub(crate) fn privileges(&self, who: &str, path: &str) -> Privileges {
+        let mut privileges = self.access.privileges(who, path);
+        privileges.retain(|privilege, _| self.release.has_privilege(privilege));
+        privileges
     }
 }
 

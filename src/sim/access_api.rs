@@ -18,7 +18,7 @@ pub(crate) fn permissions(world: &mut World, context: &Context) -> Handled {
         _ => context.user.as_str(),
     };
     let row = |path: &str| -> Map<String, Value> {
-        let privileges = world.access.privileges(user, path);
+        let privileges = world.privileges(user, path);
         privileges.into_iter().map(|(name, propagate)| (name, json!(u8::from(propagate)))).collect()
     };
     if let Some(path) = context.get("path") {
@@ -50,7 +50,7 @@ pub(crate) fn roles(world: &mut World, _: &Context) -> Handled {
     let rows = predefined
         .chain(own)
         .map(|(name, special)| {
-            let privileges: Vec<String> = world.access.role(&name).unwrap_or_default().into_iter().collect();
+            let privileges: Vec<String> = world.role(&name).unwrap_or_default().into_iter().collect();
             json!({ "roleid": name, "privs": privileges.join(","), "special": special })
         })
         .collect();
@@ -74,7 +74,7 @@ pub(crate) fn create_role(world: &mut World, context: &Context) -> Handled {
             "cannot use role ID starting with the (case-insensitive) 'PVE' namespace",
         ));
     }
-    if world.access.role(name).is_some() {
+    if world.role(name).is_some() {
         return Err(Failure::new(format!("create role failed: role '{name}' already exists")));
     }
     world.access.roles.insert(name.to_owned(), privileges);
@@ -83,7 +83,7 @@ pub(crate) fn create_role(world: &mut World, context: &Context) -> Handled {
 
 pub(crate) fn role(world: &mut World, context: &Context) -> Handled {
     let name = context.text("roleid");
-    let privileges = world.access.role(name).ok_or_else(|| format!("role '{name}' does not exist"))?;
+    let privileges = world.role(name).ok_or_else(|| format!("role '{name}' does not exist"))?;
     let data: Map<String, Value> = privileges.into_iter().map(|name| (name, json!(1))).collect();
     Ok(Value::Object(data).into())
 }
@@ -317,7 +317,7 @@ pub(crate) fn update_acl(world: &mut World, context: &Context) -> Handled {
         return Err(Failure::parameter("path", format!("invalid ACL path '{path}'")));
     }
     for role in split_list(context.text("roles")) {
-        if world.access.role(role).is_none() {
+        if world.role(role).is_none() {
             return Err(Failure::new(format!("ACL update failed: role '{role}' does not exist")));
         }
         for who in &who {

@@ -8,12 +8,15 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::flock::{LockName, Mode};
-use super::param::{Errors, Param, check_all};
+use super::param::{Errors, Kind, Param, check_all, newer_than_eight};
 use super::route::{ROUTES, Route};
 use super::update;
 use super::worker::Job;
 use super::world::{Millis, World, millis};
 use crate::proxmox::request::{Answer, Method, Request};
+
+/// How many changes of VMs without our mark are remembered.
+const MOST_CHANGES: usize = 1000;
 
 /// One request as it reaches the API, together with the raw value of its `Authorization` header.
 #[derive(Clone, Copy, Debug)]
@@ -229,6 +232,9 @@ impl World {
         let host = self.pick_host(route, &params)?;
         let mut errors = check_all(route.params, "", &params);
         errors.extend(check_lists(&call.request.params, route.params));
+        if self.release.major() < 9 {
+            errors.extend(newer_than_eight(&params));
+        }
         if !errors.is_empty() {
             return Err(Failure::parameters(errors));
         }
@@ -247,7 +253,7 @@ impl World {
         let foreign = self.vms.get(&context.vmid()).is_some_and(|vm| {
             vm.lock().is_none() && !vm.config.get("description").is_some_and(|text| text.contains("pvetalos"))
         });
-        if changes && foreign {
+        if changes && foreign && self.changes_without_mark.len() < MOST_CHANGES {
             self.changes_without_mark.push(format!("{} /{}", route.method, parts.join("/")));
         }
     }
@@ -288,7 +294,7 @@ impl World {
             return self.change(context, lock, change);
         }
         let mut future = self.clone();
-        let deadline = self.now + wait;
+        let deadline = self.later(wait);
         while !future.flocks.is_free(lock, Mode::Exclusive, u64::MAX) {
             match future.workers.next_wake().filter(|wake| *wake <= deadline) {
                 Some(wake) => future.run_until(wake),
@@ -300,9 +306,9 @@ impl World {
         self.spawn(&context.host, None, &context.user, Job::Update(Box::new(job)), 0);
         self.run_until(self.now);
         match future.change(context, lock, change) {
-            Ok(outcome) => Ok(Outcome { delay: outcome.delay + waited, ..outcome }),
+            Ok(outcome) => Ok(Outcome { delay: outcome.delay.saturating_add(waited), ..outcome }),
             Err(failure) => {
-                let delay = failure.delay + waited;
+                let delay = failure.delay.saturating_add(waited);
                 Err(failure.after(delay))
             }
         }
@@ -344,10 +350,18 @@ fn check_lists(given: &[(String, String)], known: &[&[Param]]) -> Errors {
 
 /// Whether this parameter of this call takes a list.
 pub(super) fn takes_list(method: Method, path: &str, name: &str) -> bool {
+    param_of(method, path, name).is_some_and(is_list)
+}
+
+/// Whether this parameter of this call is a text, be it one with a grammar.
+pub(super) fn takes_text(method: Method, path: &str, name: &str) -> bool {
+    param_of(method, path, name).is_some_and(|param| param.kind == Kind::Text)
+}
+
+fn param_of(method: Method, path: &str, name: &str) -> Option<&'static Param> {
     let path = percent_decode(path);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let params = find_route(method, &parts).map(|(route, _)| route.params);
-    params.and_then(|known| find_param(known, name)).is_some_and(is_list)
+    find_param(find_route(method, &parts)?.0.params, name)
 }
 
 fn find_param<'p>(known: &[&'p [Param]], name: &str) -> Option<&'p Param> {
@@ -358,23 +372,8 @@ fn is_list(param: &Param) -> bool {
     matches!(param.format, Some(super::format::Format::List(_)))
 }
 
-/// Undoes percent encoding; a percent sign that begins no escape stays.
+/// Decodes once. A `%` that does not begin two hexadecimal digits stands for itself, and bytes that are not UTF-8
+/// become the replacement character.
 pub(crate) fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = |byte: u8| char::from(byte).to_digit(16);
-        match (first, tail) {
-            (b'%', [high, low, after @ ..]) if hex(*high).is_some() && hex(*low).is_some() => {
-                let byte = hex(*high).unwrap_or(0) * 16 + hex(*low).unwrap_or(0);
-                bytes.push(u8::try_from(byte).unwrap_or(b'%'));
-                rest = after;
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -88,11 +88,11 @@ pub(crate) fn node_status(world: &mut World, context: &Context) -> Handled {
         "ksm": { "shared": 0 },
         "kversion": format!("Linux {kernel} #1 SMP PREEMPT_DYNAMIC"),
         "loadavg": ["0.10", "0.20", "0.30"],
-        "memory": { "total": host.memory, "used": used, "free": host.memory - used, "available": host.memory - used },
+        "memory": { "total": host.memory, "used": used, "free": host.memory.saturating_sub(used), "available": host.memory.saturating_sub(used) },
         "pveversion": format!("pve-manager/{}/{}", world.release.version, world.release.repoid),
         "rootfs": { "total": total, "used": disk, "free": total.saturating_sub(disk), "avail": total.saturating_sub(disk) },
         "swap": { "free": 0, "total": 0, "used": 0 },
-        "uptime": host.uptime + world.now / 1000,
+        "uptime": host.uptime.saturating_add(world.now / 1000),
         "wait": 0.001,
     })
     .into())

@@ -173,7 +173,7 @@ impl Job {
                     world.flocks.release(&lock, place.worker);
                 }
                 let copying = disk.copy.map_or(0, |bytes| world.begin_copy(place.task, bytes, 0));
-                Step::Sleep(copying + world.timing.allocate)
+                Step::Sleep(copying.saturating_add(world.timing.allocate))
             }
         }
     }

@@ -195,7 +195,7 @@ impl World {
     /// Begins a copy whose progress shows in the log, and tells how long it takes.
     pub(crate) fn begin_copy(&mut self, task: Option<u64>, bytes: u64, limit: u64) -> Millis {
         let time = self.timing.copy(bytes, limit);
-        let (from, until) = (self.now, self.now + time);
+        let (from, until) = (self.now, self.later(time));
         if let Some(task) = task.and_then(|task| self.tasks.all.get_mut(&task)) {
             task.copy = Some(Copy { from, until, bytes, style: Style::Percent });
         }

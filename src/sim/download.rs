@@ -178,7 +178,7 @@ impl Job {
         let found = world.downloads.iter().find(|(prefix, _)| url.starts_with(prefix.as_str()));
         if let Some((_, file)) = found {
             let size = file.size;
-            let time = size / 1024 * 1000 / (world.timing.download_rate.max(1) * 1024);
+            let time = (size / 1024).saturating_mul(1000) / world.timing.download_rate.max(1).saturating_mul(1024);
             if self.is_full(world, place, size) {
                 return Step::Done(Err(format!(
                     "download failed: Cannot write to '{target}.tmp_dwnl.{}' (No space left on device).",
@@ -218,7 +218,7 @@ impl Job {
         ] {
             world.log(place.task, line);
         }
-        let (from, until) = (world.now, world.now + time);
+        let (from, until) = (world.now, world.later(time));
         if let Some(task) = place.task.and_then(|task| world.tasks.all.get_mut(&task)) {
             task.copy = Some(Copy { from, until, bytes: size, style: Style::Dots });
         }
@@ -226,7 +226,10 @@ impl Job {
     }
 
     fn is_full(&self, world: &World, place: &Place, size: u64) -> bool {
-        world.storages.get(&self.storage).is_some_and(|storage| storage.used(&place.host) + size > storage.capacity)
+        world
+            .storages
+            .get(&self.storage)
+            .is_some_and(|storage| storage.used(&place.host).saturating_add(size) > storage.capacity)
     }
 
     fn store(&self, world: &mut World, place: &Place, size: u64, virtual_size: u64) {
@@ -277,8 +280,7 @@ pub(crate) fn remove(world: &mut World, context: &Context, volid: String, owner:
     let job = AnyJob::RemoveVolume(RemoveVolume { volid, phase: 0 });
     let upid = world.fork(&context.host, "imgdel", &about, &context.user, job);
     if context.get("delay").is_some() {
-        let now = world.now;
-        world.run_until(now + world.timing.fork + world.timing.allocate);
+        world.run_until(world.later(world.timing.fork.saturating_add(world.timing.allocate)));
         return Ok(Outcome::null());
     }
     Ok(json!(upid).into())

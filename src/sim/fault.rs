@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flock::LockName;
 use super::worker::{Job, Place, Worker};
-use super::world::World;
+use super::world::{World, seconds as millis_of};
 
 /// One thing that goes wrong. Those about tasks wait for the next task of their kind, the others happen at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,11 +87,11 @@ impl World {
             WorldFault::VmLocked { vmid, seconds } => {
                 let host = self.vms.get(&vmid).map_or_else(|| self.entry.clone(), |vm| vm.host.clone());
                 let lock = LockName::Vm { host: host.clone(), id: vmid };
-                self.hold_lock(&host, &lock, seconds * 1000);
+                self.hold_lock(&host, &lock, millis_of(seconds));
             }
             WorldFault::StorageLocked { host, storage, seconds } => {
                 let lock = self.storage_lock(&host, &storage);
-                self.hold_lock(&host, &lock, seconds * 1000);
+                self.hold_lock(&host, &lock, millis_of(seconds));
             }
             WorldFault::LockLine { vmid, lock } => {
                 if let Some(vm) = self.vms.get_mut(&vmid) {
@@ -113,9 +113,9 @@ impl World {
                 };
                 let places: Vec<String> = storage.volumes.keys().cloned().collect();
                 let used = places.iter().map(|place| storage.used(place)).max().unwrap_or(storage.occupied);
-                storage.occupied += storage.capacity.saturating_sub(used);
+                storage.occupied = storage.occupied.saturating_add(storage.capacity.saturating_sub(used));
             }
-            WorldFault::StaleResources { seconds } => self.silent_until = self.now + seconds * 1000,
+            WorldFault::StaleResources { seconds } => self.silent_until = self.later(millis_of(seconds)),
             WorldFault::DaemonDown { host, down } => {
                 if let Some(host) = self.hosts.get_mut(&host) {
                     host.daemon = !down;
@@ -184,7 +184,7 @@ impl World {
         match &mut worker.sabotage {
             Some(sabotage) if here && !sabotage.armed => {
                 sabotage.armed = true;
-                time * u64::from(sabotage.percent.min(100)) / 100
+                u64::try_from(u128::from(time) * u128::from(sabotage.percent.min(100)) / 100).unwrap_or(time)
             }
             _ => time,
         }

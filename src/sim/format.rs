@@ -246,7 +246,7 @@ fn is_config_id(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
 }
 
-fn is_content(text: &str) -> bool {
+pub(crate) fn is_content(text: &str) -> bool {
     matches!(text, "images" | "rootdir" | "vztmpl" | "iso" | "backup" | "snippets" | "none" | "import")
 }
 

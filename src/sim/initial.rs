@@ -9,7 +9,7 @@ use super::access::{AccessControl, Pool, Rule, Token, User};
 use super::cluster;
 use super::drive;
 use super::flock::Flocks;
-use super::format::{parse_size, print_size};
+use super::format::{is_content, parse_size, print_size};
 use super::random::Random;
 use super::storage::{Kind, Storage, Volume, Wanted};
 use super::task::Tasks;
@@ -121,6 +121,9 @@ fn capacity() -> Bytes {
     Bytes(1 << 40)
 }
 
+/// The host of a world that names none.
+const USUAL_HOST: &str = "pve1";
+
 /// The token of a world that names none.
 const USUAL_TOKEN: &str = "root@pam!pvetalos";
 const USUAL_SECRET: &str = "00000000-0000-4000-8000-000000000000";
@@ -162,8 +165,9 @@ impl World {
 
 impl Initial {
     fn build(mut self) -> Result<World, InvalidWorld> {
+        self.check()?;
         if self.hosts.is_empty() {
-            self.hosts.insert("pve1".to_owned(), Host::default());
+            self.hosts.insert(USUAL_HOST.to_owned(), Host::default());
         }
         for (name, host) in &mut self.hosts {
             if host.fingerprint.is_empty() {
@@ -217,6 +221,48 @@ impl Initial {
         }
         world.run_until(0);
         Ok(world)
+    }
+
+    /// What the types do not say, each mistake with where it stands.
+    fn check(&self) -> Result<(), InvalidWorld> {
+        if let Some(version) = self.version.as_deref().filter(|version| !is_version(version)) {
+            return Err(wrong("version", format!("`{version}` is not a Proxmox VE like `8.4.21` or `9.2.11`")));
+        }
+        // A UPID has eight hexadecimal digits for the time.
+        if let Some(epoch) = self.epoch.filter(|epoch| *epoch > u64::from(u32::MAX)) {
+            return Err(wrong("epoch", format!("{epoch} is too late for a Unix time of 32 bits")));
+        }
+        for (id, token) in &self.tokens {
+            let place = format!("tokens.{id}");
+            if !id.split_once('!').is_some_and(|(user, name)| user.contains('@') && !name.is_empty()) {
+                return Err(wrong(&place, "this is not the name of a token like `user@pve!name`"));
+            }
+            if token.secret.is_empty() {
+                return Err(wrong(&place, "a token needs a `secret`"));
+            }
+        }
+        for (id, storage) in &self.storages {
+            if let Some(content) = storage.content.iter().flatten().find(|content| !is_content(content)) {
+                return Err(wrong(&format!("storages.{id}.content"), format!("there is no content type `{content}`")));
+            }
+            for host in storage.hosts.iter().flatten() {
+                self.check_host(&format!("storages.{id}.hosts"), host)?;
+            }
+        }
+        for (group, vms) in [("templates", &self.templates), ("vms", &self.vms)] {
+            for (id, host) in vms.iter().filter_map(|(id, vm)| Some((id, vm.host.as_ref()?))) {
+                self.check_host(&format!("{group}.{id}.host"), host)?;
+            }
+        }
+        for (id, container) in self.containers.iter().filter(|(_, container)| !container.host.is_empty()) {
+            self.check_host(&format!("containers.{id}.host"), &container.host)?;
+        }
+        Ok(())
+    }
+
+    fn check_host(&self, place: &str, name: &str) -> Result<(), InvalidWorld> {
+        let known = if self.hosts.is_empty() { name == USUAL_HOST } else { self.hosts.contains_key(name) };
+        if known { Ok(()) } else { Err(wrong(place, format!("there is no host `{name}`"))) }
     }
 
     fn build_storages(&mut self, world: &mut World) -> Result<(), InvalidWorld> {
@@ -315,6 +361,16 @@ impl Initial {
     }
 }
 
+fn wrong(place: &str, what: impl std::fmt::Display) -> InvalidWorld {
+    InvalidWorld(format!("{place}: {what}"))
+}
+
+/// Two or three numbers, of a release that is simulated.
+fn is_version(text: &str) -> bool {
+    let numbers: Option<Vec<u32>> = text.split('.').map(|part| part.parse().ok()).collect();
+    numbers.is_some_and(|numbers| (2..=3).contains(&numbers.len()) && numbers[0] >= 8)
+}
+
 fn number(text: &str) -> Result<u32, InvalidWorld> {
     let number = text.parse().ok().filter(|number| (100..=999_999_999).contains(number));
     number.ok_or_else(|| InvalidWorld(format!("`{text}` is not the number of a VM")))
@@ -331,9 +387,6 @@ fn plain(value: &Value) -> String {
 
 fn build_vm(world: &mut World, id: u32, vm: InitialVm, template: bool) -> Result<(), InvalidWorld> {
     let host = vm.host.unwrap_or_else(|| world.entry.clone());
-    if !world.hosts.contains_key(&host) {
-        return Err(InvalidWorld(format!("VM {id} is on host `{host}`, which does not exist")));
-    }
     if world.is_taken(id) {
         return Err(InvalidWorld(format!("the number {id} is used twice")));
     }
@@ -460,7 +513,20 @@ mod tests {
             let error = World::from_json(value).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
-        case(&json!({ "vms": { "100": { "host": "x" } } }), "host `x`, which does not exist");
+        case(&json!({ "vms": { "100": { "host": "x" } } }), "vms.100.host: there is no host `x`");
+        case(&json!({ "templates": { "9000": { "host": "x" } } }), "templates.9000.host: there is no host `x`");
+        case(&json!({ "containers": { "101": { "host": "x" } } }), "containers.101.host: there is no host `x`");
+        case(&json!({ "storages": { "a": { "type": "dir", "hosts": ["x"] } } }), "storages.a.hosts: there is no host");
+        case(
+            &json!({ "storages": { "a": { "type": "dir", "content": ["images", "discs"] } } }),
+            "storages.a.content: there is no content type `discs`",
+        );
+        for version in ["7.4.1", "nine", "", "9", "9.", "9.x", "-8.4", "9.2.11.4"] {
+            case(&json!({ "version": version }), &format!("version: `{version}` is not a Proxmox VE like"));
+        }
+        case(&json!({ "epoch": u64::MAX }), "epoch: 18446744073709551615 is too late");
+        case(&json!({ "tokens": { "x@pve!y": {} } }), "tokens.x@pve!y: a token needs a `secret`");
+        case(&json!({ "tokens": { "x@pve": { "secret": "s" } } }), "tokens.x@pve: this is not the name of a token");
         case(&json!({ "vms": { "99": {} } }), "`99` is not the number of a VM");
         case(&json!({ "wms": {} }), "unknown field `wms`");
         case(&json!({ "vms": { "100": {} }, "containers": { "100": {} } }), "used twice");

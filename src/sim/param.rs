@@ -234,6 +234,24 @@ fn is_number(value: &str) -> bool {
     digits(whole) && digits(fraction) && !(whole.is_empty() && fraction.is_empty()) && !rest.is_empty()
 }
 
+/// What is said of a parameter that the call does not have.
+const UNKNOWN: &str = "property is not defined in schema and the schema does not allow additional properties";
+
+/// What is wrong for a release before 9: the parameters, and the key of a network card, that came with it.
+pub(crate) fn newer_than_eight(values: &BTreeMap<String, String>) -> Errors {
+    let mut errors = Errors::new();
+    for (key, value) in values {
+        let is_card = key.strip_prefix("net").is_some_and(|rest| rest.parse::<u8>().is_ok());
+        if matches!(key.as_str(), "ha-managed" | "import-working-storage") {
+            errors.insert(key.clone(), UNKNOWN.to_owned());
+        } else if is_card && value.split(',').any(|part| part.starts_with("host-tunnel=")) {
+            let text = format!("invalid format - format error\n{key}.host-tunnel: {UNKNOWN}\n");
+            errors.insert(key.clone(), text);
+        }
+    }
+    errors
+}
+
 /// The names of all wrong parameters, each with what is wrong.
 pub(crate) type Errors = BTreeMap<String, String>;
 
@@ -261,8 +279,7 @@ pub(crate) fn check_all(params: &[&[Param]], prefix: &str, values: &BTreeMap<Str
     }
     for (key, value) in values {
         let Some(param) = all().find(|param| param.is(key)) else {
-            let text = "property is not defined in schema and the schema does not allow additional properties";
-            add_error(&mut errors, path(key), text);
+            add_error(&mut errors, path(key), UNKNOWN);
             continue;
         };
         if let Err(text) = param.check(&path(key), value) {

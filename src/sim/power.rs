@@ -8,9 +8,9 @@ use super::drive;
 use super::flock::Mode;
 use super::net;
 use super::options::{CICUSTOM, MACHINE};
-use super::vm::{Config, Power, Vm, cpus, family, has_agent, memory};
+use super::vm::{Config, Power, Vm, cpus, family, has_agent, memory_bytes};
 use super::worker::{Event, Job as AnyJob, Place, Step, failed};
-use super::world::{Millis, World};
+use super::world::{Millis, World, seconds};
 
 /// The QEMU that the hosts have.
 pub(crate) const QEMU: &str = "11.1.2";
@@ -108,7 +108,7 @@ pub(crate) fn shutdown(world: &mut World, context: &Context) -> Handled {
         return begin(world, context, "hastop", Job::new(id, Action::HaStop));
     }
     let job = Job {
-        timeout: 1000 * context.number("timeout").unwrap_or_else(|| down_time(world, id)),
+        timeout: seconds(context.number("timeout").unwrap_or_else(|| down_time(world, id))),
         force_stop: context.flag("forceStop"),
         ..Job::new(id, Action::Shutdown)
     };
@@ -130,7 +130,7 @@ fn of_running(world: &mut World, context: &Context, kind: &str, action: Action) 
     if !world.vm_process(&context.host, id)?.is_running() {
         return Err(Failure::new(format!("VM {id} not running")));
     }
-    let timeout = 1000 * context.number("timeout").unwrap_or(60);
+    let timeout = seconds(context.number("timeout").unwrap_or(60));
     begin(world, context, kind, Job { timeout, ..Job::new(id, action) })
 }
 
@@ -253,7 +253,7 @@ impl Job {
         }
         warn(world, place, &config);
         check_hardware(world, host, &config)?;
-        if memory(&config) << 20 > world.hosts.get(host).map_or(u64::MAX, |host| host.memory) {
+        if memory_bytes(&config) > world.hosts.get(host).map_or(u64::MAX, |host| host.memory) {
             world.log(place.task, "kvm: cannot set up guest memory 'pc.ram': Cannot allocate memory");
             self.fatal = Some("start failed: QEMU exited with code 1".to_owned());
         }

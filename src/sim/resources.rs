@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::call::{Context, Handled};
 use super::drive;
-use super::vm::{Power, cpus, memory, name};
+use super::vm::{Power, cpus, memory_bytes, name};
 use super::world::{Millis, World};
 
 /// How long a record is believed.
@@ -51,7 +51,7 @@ impl World {
                 status: status.to_owned(),
                 template: vm.is_template(),
                 cpus: cpus(&vm.config).min(u64::from(host.cpus)),
-                memory: memory(&vm.config) << 20,
+                memory: memory_bytes(&vm.config),
                 disk: drive::boot_disk_size(&vm.config),
                 uptime,
             };
@@ -73,7 +73,7 @@ impl World {
             };
             self.records.insert(*id, record);
         }
-        self.records.retain(|_, record| now - record.said <= KEPT);
+        self.records.retain(|_, record| now.saturating_sub(record.said) <= KEPT);
         self.unreported = false;
     }
 
@@ -177,7 +177,7 @@ pub(crate) fn host_row(world: &World, name: &str, user: &str) -> Map<String, Val
         let root = world.storages.values().find(|storage| storage.path == "/var/lib/vz" && storage.is_on(name));
         row.insert("disk".to_owned(), json!(root.map_or(0, |storage| storage.used(name))));
         row.insert("maxdisk".to_owned(), json!(root.map_or(0, |storage| storage.capacity)));
-        row.insert("uptime".to_owned(), json!(host.uptime + world.now / 1000));
+        row.insert("uptime".to_owned(), json!(host.uptime.saturating_add(world.now / 1000)));
     }
     row
 }
@@ -185,7 +185,7 @@ pub(crate) fn host_row(world: &World, name: &str, user: &str) -> Map<String, Val
 /// Bytes that the host itself and its running VMs take.
 pub(crate) fn used_memory(world: &World, host: &str) -> u64 {
     let running = world.vms.values().filter(|vm| vm.host == host && vm.is_running());
-    (1 << 30) + running.map(|vm| memory(&vm.config) << 20).sum::<u64>()
+    running.map(|vm| memory_bytes(&vm.config)).fold(1 << 30, u64::saturating_add)
 }
 
 pub(crate) fn list(world: &mut World, context: &Context) -> Handled {

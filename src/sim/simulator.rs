@@ -83,11 +83,6 @@ impl Simulator {
         self.state().faults.inject(fault);
     }
 
-    /// Takes back all faults that are still in wait.
-    pub fn clear_faults(&self) {
-        self.state().faults.clear();
-    }
-
     /// The requests so far.
     pub fn log(&self) -> RequestLog {
         self.state().log.clone()
@@ -136,10 +131,11 @@ impl Simulator {
         let (effect, reply) = self.deliver(request, authorization);
         let mut pause = self.0.waits.latency;
         if let Some(reply) = &reply {
-            pause += if reply.answer.status == 401 { self.0.waits.refused_login } else { reply.delay };
+            let wait = if reply.answer.status == 401 { self.0.waits.refused_login } else { reply.delay };
+            pause = pause.saturating_add(wait);
         }
         if let Some(Effect::Delay(delay)) = effect {
-            pause += delay;
+            pause = pause.saturating_add(delay);
         }
         self.0.clock.sleep(pause).await;
         self.finish(effect, reply)

@@ -100,7 +100,7 @@ impl Storage {
     }
 
     pub(crate) fn used(&self, host: &str) -> u64 {
-        self.occupied + self.on(host).map(|(_, volume)| volume.used).sum::<u64>()
+        self.on(host).map(|(_, volume)| volume.used).fold(self.occupied, u64::saturating_add)
     }
 
     /// The name of a volume with that file name.
@@ -223,8 +223,8 @@ impl World {
             });
         }
         let bytes = storage.kind.round(wanted.bytes);
-        let used = (wanted.written + overhead(&format, bytes)).min(bytes.max(262_144));
-        if storage.used(host) + used > storage.capacity {
+        let used = wanted.written.saturating_add(overhead(&format, bytes)).min(bytes.max(262_144));
+        if storage.used(host).saturating_add(used) > storage.capacity {
             return Err(no_room(storage, &path));
         }
         let log = match (storage.kind, format.as_str()) {

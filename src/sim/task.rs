@@ -56,7 +56,8 @@ impl Copy {
         let done = if now >= self.until {
             10_000
         } else {
-            (now - self.from.min(now)) * 10_000 / (self.until - self.from).max(1)
+            let (passed, all) = (now.saturating_sub(self.from), self.until.saturating_sub(self.from).max(1));
+            u64::try_from(u128::from(passed) * 10_000 / u128::from(all)).unwrap_or(10_000)
         };
         match self.style {
             Style::Percent => self.percents(done),
@@ -66,13 +67,14 @@ impl Copy {
 
     fn dots(&self, done: u64) -> Vec<String> {
         const LINE: u64 = 32 << 20;
-        let seconds = (self.until - self.from).max(1000) / 1000;
+        let seconds = self.until.saturating_sub(self.from).max(1000) / 1000;
         let rate = (self.bytes >> 20) / seconds;
         let reached = u64::try_from(u128::from(self.bytes) * u128::from(done) / 10_000).unwrap_or(0);
-        (0..reached / LINE)
+        // A file that no disk holds would fill the memory with lines.
+        (0..(reached / LINE).min(100_000))
             .map(|line| {
-                let percent = (line + 1) * LINE * 100 / self.bytes.max(1);
-                let left = seconds * (100 - percent.min(100)) / 100;
+                let percent = u128::from(line + 1) * u128::from(LINE) * 100 / u128::from(self.bytes.max(1));
+                let left = u128::from(seconds) * (100 - percent.min(100)) / 100;
                 format!(
                     "{:>6}K ........ ........ ........ ........ {percent:>2}% {rate:>4}M {left}s",
                     line * LINE / 1024
@@ -190,7 +192,7 @@ impl World {
         let task = Task {
             host: host.to_owned(),
             pid,
-            pstart: uptime * 100 + self.now / 10,
+            pstart: uptime.saturating_mul(100).saturating_add(self.now / 10),
             started: self.unix_time(),
             ended: None,
             kind: kind.to_owned(),

@@ -19,7 +19,7 @@ use super::property::Parsed;
 use super::ssh_keys::check_ssh_keys;
 use super::vm::{Config, memory};
 use super::worker::{Event, Job as AnyJob, Place, Step, failed};
-use super::world::{Millis, World};
+use super::world::{Millis, World, seconds as millis_of};
 
 /// How long a configuration write waits for the VM's lock.
 pub(crate) const LOCK_WAIT: Millis = 10_000;
@@ -151,7 +151,7 @@ pub(crate) fn update_later(world: &mut World, context: &Context) -> Handled {
 
 /// A caller may ask to hear the result itself if it comes within some seconds, and the UPID only else.
 fn answer_in_time(world: &World, id: u32, upid: &str, seconds: u64) -> Handled {
-    let (mut future, deadline) = (world.clone(), world.now + seconds * 1000);
+    let (mut future, deadline) = (world.clone(), world.later(millis_of(seconds)));
     while let Some(wake) = future.workers.next_wake().filter(|wake| *wake <= deadline) {
         future.run_until(wake);
         let exit = future.tasks.find(upid).and_then(|(_, task)| task.exit.clone());
@@ -162,7 +162,7 @@ fn answer_in_time(world: &World, id: u32, upid: &str, seconds: u64) -> Handled {
             Some(exit) => return Err(Failure::new(format!("failed to update VM {id}: {exit}")).after(delay)),
         }
     }
-    Ok(Outcome { delay: seconds * 1000, ..json!(upid).into() })
+    Ok(Outcome { delay: millis_of(seconds), ..json!(upid).into() })
 }
 
 /// `PUT …/unlink`: deleting disks by another name.
@@ -276,7 +276,7 @@ impl World {
 
     /// Whether a lock will be free in time if nobody interferes.
     pub(crate) fn frees_within(&self, lock: &LockName, wait: Millis) -> bool {
-        let (mut future, deadline) = (self.clone(), self.now + wait);
+        let (mut future, deadline) = (self.clone(), self.later(wait));
         while !future.flocks.is_free(lock, Mode::Exclusive, u64::MAX) {
             match future.workers.next_wake().filter(|wake| *wake <= deadline) {
                 Some(wake) => future.run_until(wake),

@@ -103,7 +103,7 @@ impl Vm {
 
     /// Whether the guest has booted and listens.
     pub(crate) fn listens(&self, now: Millis) -> bool {
-        matches!(self.power, Power::Running { since, paused: false, .. } if now >= since + self.guest.boot)
+        matches!(self.power, Power::Running { since, paused: false, .. } if now >= since.saturating_add(self.guest.boot))
     }
 
     pub(crate) fn lock(&self) -> Option<&str> {
@@ -196,8 +196,12 @@ pub(crate) fn memory(config: &Config) -> u64 {
     memory.and_then(|memory| memory.get("current")?.parse().ok()).unwrap_or(512)
 }
 
+pub(crate) fn memory_bytes(config: &Config) -> u64 {
+    memory(config).saturating_mul(1 << 20)
+}
+
 pub(crate) fn cpus(config: &Config) -> u64 {
-    number(config, "cores", 1) * number(config, "sockets", 1)
+    number(config, "cores", 1).saturating_mul(number(config, "sockets", 1))
 }
 
 /// Whether the configuration says that there is a guest agent.
@@ -248,7 +252,7 @@ impl World {
         set("name", json!(name(id, config)));
         set("status", json!(if vm.is_running() { "running" } else { "stopped" }));
         set("cpus", json!(cpus(config)));
-        set("maxmem", json!(memory(config) << 20));
+        set("maxmem", json!(memory_bytes(config)));
         set("maxdisk", json!(drive::boot_disk_size(config)));
         for zero in ["cpu", "mem", "memhost", "disk", "netin", "netout"] {
             set(zero, json!(0));
@@ -267,7 +271,7 @@ impl World {
         }
         let balloon = number(config, "balloon", 0);
         if balloon > 0 {
-            set("balloon_min", json!(balloon << 20));
+            set("balloon_min", json!(balloon.saturating_mul(1 << 20)));
             set("shares", json!(number(config, "shares", 1000)));
         }
         if let Power::Running { pid, since, .. } = vm.power {

@@ -135,7 +135,7 @@ impl World {
             host: host.to_owned(),
             user: user.to_owned(),
             job,
-            wake: self.now + delay,
+            wake: self.later(delay),
             waiting: None,
             sabotage,
         };
@@ -199,7 +199,7 @@ impl World {
             }
             match worker.job.step(self, &place, event) {
                 Step::Sleep(time) => {
-                    worker.wake = self.now + self.shorten_sleep(&mut worker, time);
+                    worker.wake = self.later(self.shorten_sleep(&mut worker, time));
                     break;
                 }
                 Step::Lock(lock, mode, wait) => {
@@ -209,7 +209,7 @@ impl World {
                         continue;
                     }
                     self.log(place.task, "trying to acquire lock...");
-                    worker.wake = self.now + wait;
+                    worker.wake = self.later(wait);
                     worker.waiting = Some(Waiting { lock, mode, since: self.now });
                     break;
                 }

@@ -59,7 +59,8 @@ pub struct World {
     pub(crate) uploads: BTreeMap<String, Upload>,
     /// Whether the cluster file system is gone, and with it every permission.
     pub(crate) cluster_fs_down: bool,
-    /// Calls that wanted to change a VM whose description has no mark of ours.
+    /// The first calls that wanted to change a VM whose description has no mark of ours.
+    #[serde(skip)]
     pub(crate) changes_without_mark: Vec<String>,
 }
 
@@ -101,6 +102,21 @@ impl Release {
     /// Whether every failed login has the same text.
     pub(crate) fn hides_login_errors(&self) -> bool {
         self.numbers() >= (8, 4)
+    }
+
+    /// Whether this release has the privilege, if any has: 9 dropped one and added others.
+    pub(crate) fn has_privilege(&self, name: &str) -> bool {
+        match name {
+            "VM.Monitor" => self.major() < 9,
+            "VM.Replicate" => self.major() >= 9,
+            "Sys.AccessNetwork" => self.numbers() >= (8, 2),
+            name => self.major() >= 9 || !name.starts_with("VM.GuestAgent."),
+        }
+    }
+
+    /// The largest body of a request, in bytes (libpve-http-server 5.2.1).
+    pub(crate) fn body_limit(&self) -> usize {
+        if self.numbers() >= (8, 4) { 512 * 1024 } else { 64 * 1024 }
     }
 
     /// Whether `import` content takes disk images.
@@ -146,7 +162,8 @@ impl Default for Timing {
 impl Timing {
     /// How long a copy of so many bytes takes; `limit` is in KiB per second, 0 means none.
     pub(crate) fn copy(&self, bytes: u64, limit: u64) -> Millis {
-        let rate = if limit == 0 { self.copy_rate.max(1) * 1024 } else { limit.min(self.copy_rate.max(1) * 1024) };
+        let fastest = self.copy_rate.max(1).saturating_mul(1024);
+        let rate = if limit == 0 { fastest } else { limit.min(fastest) };
         (bytes / 1024).saturating_mul(1000) / rate
     }
 }
@@ -235,7 +252,7 @@ impl World {
     }
 
     /// The calls that wanted to change a VM whose description does not name us, as `PUT /nodes/…`: for tests, which
-    /// expect none. Cloning is no change of the source.
+    /// expect none. Cloning is no change of the source. Only the first thousand of a run are remembered.
     pub fn changes_without_mark(&self) -> &[String] {
         &self.changes_without_mark
     }
@@ -247,7 +264,12 @@ impl World {
 
     /// The Unix time in seconds.
     pub(crate) fn unix_time(&self) -> u64 {
-        self.epoch + self.now / 1000
+        self.epoch.saturating_add(self.now / 1000)
+    }
+
+    /// The moment after so much time, but never one that does not come.
+    pub(crate) fn later(&self, time: Millis) -> Millis {
+        self.now.saturating_add(time).min(LATEST)
     }
 
     /// The next process id of a host.
@@ -287,6 +309,11 @@ pub(crate) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D:
 
 /// The end of time, far from where sums would overflow.
 const LATEST: Millis = Millis::MAX / 4;
+
+/// Whole seconds, as requests and worlds have them; how many there are is anybody's choice.
+pub(crate) fn seconds(seconds: u64) -> Millis {
+    seconds.saturating_mul(1000).min(LATEST)
+}
 
 pub(crate) fn millis(time: Duration) -> Millis {
     u64::try_from(time.as_millis()).unwrap_or(LATEST).min(LATEST)

@@ -1,6 +1,6 @@
 //! A world in a file: the short form that people write, or the complete one that is kept between runs.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -73,16 +73,31 @@ impl WorldFile {
 
     /// Keeps a world, with everything that goes on in it. The next run is its continuation.
     ///
-    /// It is written beside its place first, so that a crash leaves the old one or the new one, never half of one.
+    /// It is written beside its place first, so that a crash leaves the old one or the new one, never half of one. Nobody
+    /// else may read it, because the certificate's key is in it.
     pub fn keep(world: &World, certificate: &Certificate, path: &Path) -> Result<(), WorldFileError> {
         let failed = |source: io::Error| WorldFileError::Keep { path: path.to_owned(), source };
         let mut value = world.to_json();
         value["certificate"] = json!(certificate.pem());
         let mut beside = path.as_os_str().to_owned();
         beside.push(".new");
-        std::fs::write(&beside, value.to_string()).map_err(failed)?;
+        write_private(Path::new(&beside), &value.to_string()).map_err(failed)?;
         std::fs::rename(&beside, path).map_err(failed)
     }
+}
+
+/// Writes a new file that only its owner may read.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    // What a crash left behind may be open to others.
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(text.as_bytes())
 }
 
 /// Bytes of what a full clone of the largest template copies.
@@ -137,7 +152,14 @@ mod tests {
         let mut world = World::from_json(&json!({"vms": {"100": {}}})).expect("a world");
         world.advance(Duration::from_secs(90));
         let certificate = Certificate::generate().expect("a certificate can be made");
+        std::fs::write(folder.path().join("world.json.new"), "half of").expect("the folder can be written");
         WorldFile::keep(&world, &certificate, &path).expect("the folder can be written");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::metadata(&path).expect("the file is there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "there is a private key in it");
+        }
 
         let text = std::fs::read_to_string(&path).expect("the file is there");
         let kept = read(serde_json::from_str(&text).expect("it is JSON")).expect("it is a world");

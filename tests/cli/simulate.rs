@@ -104,9 +104,37 @@ fn a_kept_world_is_the_same_one_the_next_time() {
     let workdir = Workdir::new();
     let first = Running::start(&workdir, &["--keep", "world.json"]);
     let fingerprint = first.introduction["fingerprint"].clone();
+    assert!(workdir.path().join("world.json").exists(), "it is written at once");
     assert_eq!(first.interrupt(), Some(0));
-    assert!(workdir.path().join("world.json").exists());
     let second = Running::start(&workdir, &["--keep", "world.json"]);
     assert_eq!(second.introduction["fingerprint"], fingerprint);
     assert_eq!(second.interrupt(), Some(0));
+}
+
+#[test]
+fn only_so_many_faults_are_drawn_as_fit_the_requests() {
+    for number in ["1001", "99999999999", "-1", "many"] {
+        let run = Workdir::new().run(["simulate", "--draw-faults", number]);
+        assert_eq!((run.exit, run.stdout.as_str()), (2, ""), "{run}");
+    }
+}
+
+#[test]
+fn a_world_that_cannot_be_kept_is_exit_1_at_once() {
+    let run = Workdir::new().run(["simulate", "--listen", "127.0.0.1:0", "--keep", "no/such/folder/world.json"]);
+    assert_eq!((run.exit, run.stdout.as_str()), (1, ""), "{run}");
+    assert!(run.stderr.contains("cannot keep the world in no/such/folder/world.json"), "{run}");
+}
+
+#[test]
+fn what_a_kept_world_makes_needless_is_said() {
+    let workdir = Workdir::new();
+    assert_eq!(Running::start(&workdir, &["--keep", "world.json"]).interrupt(), Some(0));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("its address").to_string();
+    let args = ["--listen", &address, "--keep", "world.json", "--world", "other.yaml", "--seed", "7"];
+    let run = workdir.run(["simulate"].into_iter().chain(args));
+    for option in ["--world", "--seed"] {
+        assert!(run.stderr.contains(&format!("{option} is ignored: world.json holds a world that goes on")), "{run}");
+    }
 }

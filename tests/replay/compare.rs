@@ -113,9 +113,7 @@ impl Words {
         if path.ends_with("/log") {
             return self.log(body);
         }
-        let list_of_tasks = path.ends_with("/tasks");
-        let only_shape = path.ends_with("/nodes/pve/status") || path.contains("/agent/") || list_of_tasks;
-        if only_shape && recording.status == 200 { shape(body) } else { self.normal(body, "", body) }
+        if recording.is_compared_by_shape() { shape(body) } else { self.normal(body, "", body) }
     }
 
     /// A log as lines with how often each stands there in a row.

@@ -23,6 +23,12 @@ const NOT_SENT: &[(&str, &str)] = &[
     ("683-access-ticket-bad-password", "tickets are not simulated: the program uses tokens only"),
 ];
 
+/// Recordings that are no exchange with the API, so that the fixture does not have them, and where they are tested.
+pub(crate) const ELSEWHERE: &[(&str, &str)] = &[
+    ("690-plain-http-on-tls-port", "plain HTTP never reaches a call; tests/simulator/manners.rs sends it to a socket"),
+    ("740-lock-timeouts", "a table of waits for a lock that somebody holds; tests/world/locks.rs has each of them"),
+];
+
 /// Recordings that are sent, but answered differently.
 pub(crate) fn differs(name: &str) -> Option<&'static str> {
     DIFFERS.iter().find(|(excepted, _)| *excepted == name).map(|(_, reason)| *reason)

@@ -36,6 +36,13 @@ impl Recording {
         self.path.contains("/tasks/") && self.answer["data"]["status"] == "stopped"
     }
 
+    /// Whether its values are those of the machine or of the moment, so that only keys and types can be the same.
+    pub(crate) fn is_compared_by_shape(&self) -> bool {
+        let path = self.path.split('?').next().unwrap_or_default();
+        let fleeting = path.ends_with("/nodes/pve/status") || path.contains("/agent/") || path.ends_with("/tasks");
+        fleeting && self.status == 200
+    }
+
     pub(crate) fn method(&self) -> Option<Method> {
         match self.method.as_str() {
             "GET" => Some(Method::Get),

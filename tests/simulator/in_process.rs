@@ -145,3 +145,17 @@ async fn a_thousand_schedules_run_in_a_moment() {
     }
     assert!((1000..4000).contains(&failed), "{failed} requests were struck");
 }
+
+#[tokio::test(start_paused = true)]
+async fn waits_may_be_as_long_as_can_be_said() {
+    let world = world();
+    let authorization = authorization(&world);
+    let waits = Waits { latency: Duration::MAX, refused_login: Duration::MAX };
+    let simulator = Simulator::with(world, Clock::default(), waits);
+    simulator.inject(Fault::delay(Duration::MAX).always());
+    for token in [authorization, "PVEAPIToken=nobody@pve!x=y".to_owned()] {
+        let client = InProcess::new(simulator.clone(), token);
+        assert!(client.send(&request(Method::Get, "/version", &[])).await.is_err(), "nobody waits that long");
+    }
+    assert!(!simulator.is_damaged());
+}

@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use pvetalos::sim::{Manners, Waits};
+use pvetalos::sim::{Manners, Simulator, Waits, World};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -68,6 +69,17 @@ fn the_real_limits_are_the_default() {
     let Manners { idle, requests_per_connection, body_limit, .. } = Manners::default();
     assert_eq!((idle, requests_per_connection, body_limit), (Duration::from_secs(5), 100, 524_288));
     assert_eq!(Waits::default().refused_login, Duration::from_secs(3));
+}
+
+#[tokio::test]
+async fn bodies_were_smaller_before_8_4() {
+    for (version, status) in [("8.2.4", 501), ("8.4.21", 400)] {
+        let world = World::from_json(&json!({"version": version, "vms": {"100": {}}})).expect("a world");
+        let authorization = world.authorization().expect("a token");
+        let served = Served::of(Simulator::new(world), &authorization, quick_manners()).await;
+        let body = format!("description={}", "x".repeat(70_000));
+        assert_eq!(served.ask("PUT", "/nodes/pve1/qemu/100/config", &body).await.status, status, "{version}");
+    }
 }
 
 #[tokio::test]

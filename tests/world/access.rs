@@ -194,6 +194,39 @@ fn proxmox_8_has_other_privileges_and_says_errors_in_the_reason_only() {
 }
 
 #[test]
+fn proxmox_8_does_not_know_what_9_brought() {
+    let mut lab = Lab::new(&json!({ "version": "8.4.21", "hosts": { "pve": {} }, "vms": { "100": {} } }));
+    for path in ["/access/roles/Administrator", "/access/roles/PVEVMAdmin"] {
+        let role = lab.get(path).data();
+        assert_eq!(role["VM.Monitor"], 1, "{path}");
+        for name in ["VM.GuestAgent.Audit", "VM.GuestAgent.Unrestricted", "VM.Replicate"] {
+            assert_eq!(role.get(name), None, "{path}");
+        }
+    }
+    let permissions = lab.get("/access/permissions?path=/").data();
+    assert_eq!((&permissions["/"]["VM.Monitor"], permissions["/"].get("VM.GuestAgent.Audit")), (&json!(1), None));
+    assert!(!lab.get("/access/roles").data().to_string().contains("GuestAgent"));
+
+    let unknown = "property is not defined in schema and the schema does not allow additional properties";
+    let seen =
+        lab.post("/nodes/pve/qemu", &[("vmid", "105"), ("ha-managed", "1"), ("import-working-storage", "local")]);
+    assert_eq!((seen.status, seen.error("ha-managed"), seen.error("import-working-storage")), (400, unknown, unknown));
+    let seen = lab.put("/nodes/pve/qemu/100/config", &[("net1", "virtio,bridge=vmbr0,host-tunnel=1")]);
+    assert_eq!(seen.error("net1"), format!("invalid format - format error\nnet1.host-tunnel: {unknown}\n"));
+
+    let upid = "UPID:pve:0000E123:00021212:6AFA0000:qmstart:100:root@pam:";
+    let log = lab.get(&format!("/nodes/pve/tasks/{upid}/log")).data();
+    assert_eq!(log, json!({ "n": 1, "t": "unable to open file - No such file or directory" }), "not in a list");
+}
+
+#[test]
+fn proxmox_9_has_no_monitor() {
+    let mut lab = Lab::small();
+    let role = lab.get("/access/roles/PVEVMAdmin").data();
+    assert_eq!((role.get("VM.Monitor"), &role["VM.GuestAgent.Audit"]), (None, &json!(1)));
+}
+
+#[test]
 fn predefined_roles_cannot_be_made_again() {
     let mut lab = Lab::small();
     let seen = lab.post("/access/roles", &[("roleid", "pveMine"), ("privs", "VM.Audit")]);

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use pvetalos::proxmox::request::Method::{Delete, Post};
-use pvetalos::sim::WorldFault;
+use pvetalos::sim::{World, WorldFault};
 
 use crate::lab::Lab;
 
@@ -108,4 +108,16 @@ fn what_is_done_to_vms_without_a_mark_is_noted() {
     lab.put("/nodes/pve/qemu/105/config", &[("cores", "2")]).data();
     lab.put("/nodes/pve/qemu/106/config", &[("cores", "2")]).data();
     assert_eq!(lab.world.changes_without_mark(), ["PUT /nodes/pve/qemu/106/config"]);
+}
+
+#[test]
+fn changes_without_our_mark_are_counted_for_one_run_and_only_so_far() {
+    let mut lab = Lab::small();
+    lab.clone_to(105, &[]);
+    for _ in 0..1100 {
+        lab.put("/nodes/pve/qemu/105/config", &[("cores", "2")]);
+    }
+    assert_eq!(lab.world.changes_without_mark().len(), 1000);
+    let again = World::from_json(&lab.world.to_json()).unwrap();
+    assert_eq!(again.changes_without_mark(), [] as [String; 0]);
 }

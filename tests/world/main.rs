@@ -9,6 +9,7 @@ mod consistency;
 mod faults;
 mod grammars;
 mod hosts;
+mod huge_numbers;
 mod lab;
 mod locks;
 mod never_panics;

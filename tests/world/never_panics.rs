@@ -41,6 +41,7 @@ fn value() -> impl Strategy<Value = String> {
         Just("scsi0"),
         Just("+1G"),
         Just("99999999999999999999T"),
+        Just("18446744073709551615"),
         Just("1"),
         Just("0"),
         Just("-1"),

@@ -24,10 +24,6 @@ impl Faults {
         self.0.push(Armed { fault, let_through: 0, struck: 0 });
     }
 
-    pub(in crate::sim) fn clear(&mut self) {
-        self.0.clear();
-    }
-
     /// What befalls `request`, the `number`-th of all.
     pub(in crate::sim) fn strike(&mut self, number: u64, request: &Request) -> Option<Effect> {
         self.0.iter_mut().find_map(|armed| armed.strike(number, request))

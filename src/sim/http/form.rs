@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::sim::call::percent_decode;
+
 /// A UPID keeps its colons, its `@` and its `!`, so that logs stay readable.
 const ESCAPED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':').remove(b'@').remove(b'!');
@@ -28,12 +30,6 @@ fn parse_pair(pair: &str) -> Param {
 fn unescape(text: &str) -> String {
     let spaced: Cow<'_, str> = if text.contains('+') { text.replace('+', " ").into() } else { text.into() };
     percent_decode(&spaced)
-}
-
-/// Decodes once. A `%` that does not begin two hexadecimal digits stands for itself, and bytes that are not UTF-8
-/// become the replacement character.
-pub(super) fn percent_decode(text: &str) -> String {
-    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// Encodes everything but what a path segment may hold as it is, so that decoding once gives `text` back.

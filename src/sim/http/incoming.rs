@@ -14,7 +14,7 @@ use super::form::{self, Param};
 use super::manners::Manners;
 use super::multipart;
 use crate::proxmox::request::{Answer, Method, Request};
-use crate::sim::call::takes_list;
+use crate::sim::call::{percent_decode, takes_list, takes_text};
 use crate::sim::faults::parse_method;
 
 /// What to do with a request.
@@ -91,7 +91,7 @@ fn judge_head(head: &Parts, manners: &Manners) -> Result<Head, Verdict> {
 /// The path below `/api2/json`, or why there is none. It is decoded once before it is split, so an encoded slash
 /// splits too, and empty segments do not count.
 fn api_path(path: &str) -> Result<String, String> {
-    let decoded = form::percent_decode(path);
+    let decoded = percent_decode(path);
     let mut segments = decoded.split('/').filter(|segment| !segment.is_empty());
     match (segments.next(), segments.next()) {
         (Some("api2"), Some("json")) => {}
@@ -243,6 +243,8 @@ fn parse_json(method: Method, path: &str, body: &[u8]) -> Result<Vec<Param>, Ans
                 }
                 params.extend(values.into_iter().map(|value| (key.clone(), value)));
             }
+            // A number passes for a text, but a boolean is an object to Perl.
+            Value::Bool(_) if takes_text(method, path, &key) => return Err(mistyped(&key, "JSON::PP::Boolean")),
             value => {
                 let value = scalar(&key, value)?;
                 params.push((key, value));
@@ -261,10 +263,14 @@ fn scalar(key: &str, value: Value) -> Result<Option<String>, Answer> {
         Value::Array(_) => "ARRAY",
         Value::Object(_) => "HASH",
     };
+    Err(mistyped(key, got))
+}
+
+fn mistyped(key: &str, got: &str) -> Answer {
     let errors = json!({ key: format!("type check ('string') failed - got {got}") });
     let body = json!({"data": null, "message": "Parameter verification failed.\n", "errors": errors});
     let reason = "Parameter verification failed.".to_owned();
-    Err(Answer { status: 400, reason, body: body.to_string().into_bytes() })
+    Answer { status: 400, reason, body: body.to_string().into_bytes() }
 }
 
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
@@ -341,10 +347,20 @@ mod tests {
 
     /// Recordings 298 and 299.
     #[test]
-    fn json_numbers_and_booleans_are_taken() {
-        let params =
-            params(Method::Put, "/x", "", &BodyKind::Json, r#"{"cores":4,"onboot":true,"agent":false,"x":1.5}"#);
-        assert_eq!(params, [pair("cores", "4"), pair("onboot", "1"), pair("agent", "0"), pair("x", "1.5")]);
+    fn json_numbers_are_taken_for_texts_and_booleans_for_booleans() {
+        let config = "/nodes/pve/qemu/100/config";
+        let body = r#"{"cores":4,"onboot":true,"agent":1,"protection":false,"x":1.5}"#;
+        let params = params(Method::Put, config, "", &BodyKind::Json, body);
+        let expected =
+            [pair("cores", "4"), pair("onboot", "1"), pair("agent", "1"), pair("protection", "0"), pair("x", "1.5")];
+        assert_eq!(params, expected);
+    }
+
+    #[test]
+    fn json_booleans_are_no_texts() {
+        let (status, _, body) = refusal("/nodes/pve/qemu/100/config", &BodyKind::Json, r#"{"agent":true}"#);
+        assert_eq!(status, 400);
+        assert!(body.contains(r#""agent":"type check ('string') failed - got JSON::PP::Boolean""#), "{body}");
     }
 
     #[test]

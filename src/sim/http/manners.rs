@@ -7,7 +7,7 @@ pub struct Manners {
     pub idle: Duration,
     /// After so many requests the server closes the connection.
     pub requests_per_connection: u32,
-    /// The largest body, in bytes (512 KiB since PVE 8.4, 64 KiB before).
+    /// The largest body, in bytes. A world of a release before 8.4 takes no more than 64 KiB.
     pub body_limit: usize,
     /// The largest number of open connections; more wait to be accepted.
     pub connections: usize,

@@ -59,6 +59,8 @@ impl Server {
         let failed = |source| BindError::Listen { address: listen, source };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        let body_limit = simulator.world(|world| world.release.body_limit()).min(manners.body_limit);
+        let manners = Manners { body_limit, ..manners };
         let connections = Connections { acceptor: certificate.acceptor()?, simulator, manners };
         Ok(Self { listener, address, fingerprint: certificate.fingerprint(), connections: Arc::new(connections) })
     }
