@@ -38,11 +38,6 @@ impl Presented {
         octets.copy_from_slice(digest(&SHA256, der).as_ref());
         Self { fingerprint: Fingerprint::new(octets), contents: contents(der) }
     }
-
-    /// Whether it signed itself, as nobody else vouches for it.
-    pub fn is_self_signed(&self) -> bool {
-        self.contents.as_ref().is_some_and(|contents| contents.subject == contents.issuer)
-    }
 }
 
 fn contents(der: &[u8]) -> Option<Contents> {

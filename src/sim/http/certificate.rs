@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair};
+use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, date_time_ymd};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -35,6 +35,8 @@ impl Certificate {
         let mut params = CertificateParams::new(names)?;
         params.distinguished_name.push(DnType::CommonName, "simulated Proxmox VE");
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.not_before = date_time_ymd(2020, 1, 1);
+        params.not_after = date_time_ymd(2100, 1, 1);
         let key = KeyPair::generate()?;
         let certificate = params.self_signed(&key)?;
         Self::from_pem(&format!("{}{}", certificate.pem(), key.serialize_pem()))
