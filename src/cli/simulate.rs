@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
 use crate::config::{Place, Problem, Severity, parse_document, read_document};
+use crate::proxmox::with_causes;
 use crate::sim::{Adjustments, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
 use crate::ui::{Ui, to_yaml};
 
@@ -175,13 +176,6 @@ fn interrupted() -> io::Result<impl Future<Output = ()>> {
     Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
-/// An error with its causes, on one line.
 fn problem(error: &dyn Error, hint: String) -> Problem {
-    let mut message = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        message = format!("{message}: {error}");
-        cause = error.source();
-    }
-    Problem { severity: Severity::Error, message, places: Vec::new(), hint: Some(hint) }
+    Problem { severity: Severity::Error, message: with_causes(error), places: Vec::new(), hint: Some(hint) }
 }

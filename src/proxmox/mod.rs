@@ -44,6 +44,7 @@ pub use https::{HttpsTransport, SetupError, Timing};
 pub use refusal::{Refusal, RefusalKind};
 pub use request::{Answer, Method, Request};
 pub use retry::Retry;
+pub(crate) use text::with_causes;
 pub use tls::{CertificateProblem, Distrust, Presented, Trust};
 pub use transport::{Transport, TransportError};
 pub use upload::Upload;

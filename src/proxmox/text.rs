@@ -31,7 +31,7 @@ fn reorders(c: char) -> bool {
 }
 
 /// An error and its causes in one line.
-pub(super) fn with_causes(error: &dyn Error) -> String {
+pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
