@@ -10,7 +10,7 @@ use ipnet::IpNet;
 
 use super::built_in;
 use super::layer::{Field, Layer};
-use super::merge::{Draft, NodeDraft};
+use super::merge::{Draft, NodeDraft, vcpus};
 use super::problem::{Place, Problem, Problems, Severity};
 use super::source::Source;
 use crate::model::{Bios, DiskSerial, InstallDisk, Machine, NicAddress, NodeName, Origin, Role, Setting};
@@ -144,7 +144,8 @@ impl Check<'_> {
     }
 
     fn endpoint(&mut self) {
-        if let Some(csi) = self.draft.cluster.csi_endpoint.get() {
+        let cluster = &self.draft.cluster;
+        if let Some(csi) = cluster.csi_endpoint.get().filter(|_| cluster.endpoint.is_absent()) {
             let message = "`proxmox_endpoint` is taken for the address of the Proxmox API".to_owned();
             let hint = "it is meant for CSI and CCM; set `proxmox_api_url` to be sure";
             self.warn_at(&csi.origin, message, "used because `proxmox_api_url` is not set", hint);
@@ -370,12 +371,10 @@ impl Check<'_> {
     }
 
     fn queues(&mut self, node: &NodeDraft) {
-        let vcpus = node.vm.cores.get().zip(node.vm.sockets.get());
-        if let (Some(queues), Some((cores, sockets))) = (node.vm.net_queues.get(), vcpus)
+        if let (Some(queues), Some(vcpus)) = (node.vm.net_queues.get(), vcpus(&node.vm))
             && queues.origin.is_declared()
-            && queues.value.get() > cores.value.get() * sockets.value.get()
+            && queues.value.get() > vcpus
         {
-            let vcpus = cores.value.get() * sockets.value.get();
             let message = format!("{} network queues are more than the {vcpus} virtual CPUs can serve", queues.value);
             self.warn_at(&queues.origin, message, "more than CPUs", &format!("{vcpus} will be used"));
         }

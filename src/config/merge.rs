@@ -30,10 +30,7 @@ impl Draft {
         self.cluster.endpoint = std::mem::take(&mut self.cluster.endpoint).or_checked(csi_endpoint, problems);
         let proxmox_tags = self.cluster.vlan_mode.get().is_some_and(|mode| mode.value);
         for NodeDraft { vm, .. } in &mut self.nodes {
-            if let (Field::Given(queues), Some(cores), Some(sockets)) =
-                (&mut vm.net_queues, vm.cores.get(), vm.sockets.get())
-            {
-                let vcpus = cores.value.get() * sockets.value.get();
+            if let (Some(vcpus), Field::Given(queues)) = (vcpus(vm), &mut vm.net_queues) {
                 queues.value = Queues::nearest(queues.value.get().min(vcpus));
             }
             if !proxmox_tags {
@@ -41,6 +38,11 @@ impl Draft {
             }
         }
     }
+}
+
+/// How many virtual CPUs a VM has.
+pub(super) fn vcpus(vm: &VmLayer) -> Option<u32> {
+    Some(vm.cores.get()?.value.get() * vm.sockets.get()?.value.get())
 }
 
 impl NodeDraft {
@@ -81,13 +83,14 @@ pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems
         base
     };
     let (controllers, workers) = (base(Role::Controller), base(Role::Worker));
+    let any_node = built_in::node();
 
     let drafts = nodes.into_iter().enumerate().map(|(index, entry)| {
         let name = entry.node.name.get().map(|name| name.value.as_str());
         let overlay = name.and_then(|name| settings.nodes.get(name)).map(|(overlay, _)| overlay);
         let mut node = overlay.map(|overlay| overlay.node.clone()).unwrap_or_default();
         node.fill_from(&entry.node);
-        node.fill_from(&built_in::node());
+        node.fill_from(&any_node);
         let mut vm = overlay.map(|overlay| overlay.vm.clone()).unwrap_or_default();
         vm.fill_from(&entry.vm);
         let mut draft = NodeDraft { node, vm, span: entry.span };
@@ -106,10 +109,6 @@ pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems
     }
     merged.fill_from(&built_in::cluster());
     merged.gateway = std::mem::take(&mut merged.gateway).or(first_of_network(&merged));
-    // Taken for the API's address only when there is no other; the warning about that is for later.
-    if !merged.endpoint.is_absent() {
-        merged.csi_endpoint = Field::Absent;
-    }
     Draft { cluster: merged, nodes: drafts }
 }
 

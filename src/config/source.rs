@@ -105,8 +105,8 @@ impl Source {
     /// The first line of a span, with what would betray a secret taken out.
     pub fn excerpt(&self, span: &Span) -> Excerpt {
         let (line, bounds, at) = self.locate(span);
-        let (_, column) = self.position(span);
         let from = at.clamp(bounds.start, bounds.end);
+        let column = self.text[bounds.start..from].chars().count() + 1;
         let to = self.text.floor_char_boundary((span.end as usize).clamp(from, bounds.end));
         let cut = bounds.len() > LONGEST_LINE;
         let window = if cut {

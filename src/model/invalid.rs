@@ -62,13 +62,11 @@ pub(crate) fn secret_in(text: &str) -> Option<usize> {
 
 /// The beginning of a word like `user:password@host`.
 fn password_in(text: &str) -> Option<usize> {
-    let at = text.match_indices('@').map(|(at, _)| at).find(|at| {
-        let word =
-            text[..*at].rfind(|c: char| c.is_whitespace() || "'\"{}[],".contains(c)).map_or(0, |space| space + 1);
-        text.is_char_boundary(word) && text[word..*at].contains(':')
-    })?;
-    let word = text[..at].rfind(|c: char| c.is_whitespace() || "'\"{}[],".contains(c));
-    Some(word.map_or(0, |space| space + 1))
+    let ends_word = |c: char| c.is_whitespace() || "'\"{}[],".contains(c);
+    text.match_indices('@').find_map(|(at, _)| {
+        let before = text[..at].rsplit(ends_word).next().unwrap_or_default();
+        before.contains(':').then_some(at - before.len())
+    })
 }
 
 fn is_uuid(text: &[u8]) -> bool {

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 
 use super::access::is_privilege;
-use super::options::CPU_MODELS;
+use super::options::is_cpu_model;
 use super::pattern::{is_digits, is_token_name, is_user};
 use super::property::Properties;
 
@@ -357,7 +357,7 @@ pub(crate) fn check_cpu_model(text: &str) -> Result<(), String> {
         Some(_) => None,
     });
     match model {
-        Some(model) if !model.starts_with("custom-") && !CPU_MODELS.contains(&model) => {
+        Some(model) if !model.starts_with("custom-") && !is_cpu_model(model) => {
             Err(format!("Built-in cputype '{model}' is not defined (missing 'custom-' prefix?)\n"))
         }
         _ => Ok(()),
