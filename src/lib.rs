@@ -16,4 +16,5 @@ pub mod model;
 pub mod preflight;
 pub mod proxmox;
 pub mod sim;
+pub mod talos;
 pub mod ui;
