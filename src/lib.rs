@@ -10,9 +10,12 @@
 //! `use` points down only: `cli` → `config`, `preflight`, `ui` → `proxmox` → `model`. ARCHITECTURE.md says what each
 //! room may touch.
 
+pub mod apply;
 pub mod cli;
 pub mod config;
 pub mod model;
+pub mod observe;
+pub mod plan;
 pub mod preflight;
 pub mod proxmox;
 pub mod sim;

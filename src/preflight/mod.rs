@@ -15,8 +15,10 @@ mod seen;
 #[cfg(test)]
 mod tests;
 
-pub use check::check;
+pub use check::{check, check_access};
+pub(crate) use check::{missing_template, storage_on};
 pub use finding::{Finding, State};
 pub use look::look;
+pub(crate) use look::unseen;
 pub use needs::{Needed, Needs};
 pub use seen::{HostSeen, Seen, TemplateSeen, Unseen};
