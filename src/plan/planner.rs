@@ -6,7 +6,7 @@ use super::identity::{Match, identify, rival};
 use super::observed::{Observed, ObservedVm};
 use super::place::Places;
 use super::verdict::{LeftOver, NodePlan, Plan, Verdict};
-use crate::model::{Cluster, Node, NodeName, Role, TokenId};
+use crate::model::{Cluster, Node, NodeName, Role, TokenId, VmId};
 use crate::preflight::{Needs, State, check_access};
 use crate::talos::PortState;
 
@@ -64,7 +64,17 @@ pub fn plan(cluster: &Cluster, observed: &Observed, options: &Options) -> Plan {
         left_over: left_over(cluster, observed),
         notes,
         findings: making.findings,
+        strangers: strangers(cluster, observed),
     }
+}
+
+/// The guests that are there and are no node's VM, nor could they turn out to be one.
+fn strangers(cluster: &Cluster, observed: &Observed) -> BTreeSet<VmId> {
+    let is_node =
+        |vm: &ObservedVm| cluster.nodes.iter().any(|node| vm.belongs_to(&cluster.name.value, &node.name.value));
+    let in_the_making = |vm: &ObservedVm| vm.config.lock().is_some() && vm.mark().is_none();
+    let stranger = |vmid: &&VmId| observed.vms.get(vmid).is_none_or(|vm| !is_node(vm) && !in_the_making(vm));
+    observed.guests.keys().filter(stranger).copied().collect()
 }
 
 /// A plan that does nothing yet.
@@ -83,11 +93,19 @@ fn new(node: &Node, verdict: Verdict) -> NodePlan {
         start: false,
         notes: Vec::new(),
         selected: true,
+        running: false,
+        uuid: None,
     }
 }
 
 fn of_vm(node: &Node, vm: &ObservedVm, verdict: Verdict) -> NodePlan {
-    NodePlan { vmid: Some(vm.vmid), host: Some(vm.host.clone()), ..new(node, verdict) }
+    NodePlan {
+        vmid: Some(vm.vmid),
+        host: Some(vm.host.clone()),
+        running: vm.is_running(),
+        uuid: vm.uuid(),
+        ..new(node, verdict)
+    }
 }
 
 /// Plans for the nodes that have no VM yet.
