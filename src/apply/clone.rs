@@ -246,6 +246,7 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
     pub(super) async fn holder(&self, run: &mut Run<'_>, mark: &Mark, creation: Option<&Creation>) -> Done<Holder> {
         let vmid = mark.vmid;
         let mut patience = Patience::new(LOCK_PATIENCE);
+        let mut hidden = Patience::new(AFTER_SILENCE);
         let mut last_digest = None;
         loop {
             let guests = self.roster.guests(self.client).await?;
@@ -254,10 +255,13 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
                     return Ok(Holder::Nobody);
                 }
                 // A clone of ours is in its pool, and so in sight, only when it is done.
-                let why = "it is taken by something that the token may not see";
-                self.wait_for(run, &mut patience, creation, None, || why.to_owned()).await?;
-                if patience.next().is_none() {
-                    return Ok(Holder::Stranger(why.to_owned()));
+                match hidden.next() {
+                    Some(pause) => self.pause(pause).await?,
+                    None if self.is_cloning(creation, None).await? => hidden.renew(),
+                    None => {
+                        let who = "something that the token may not see has it";
+                        return Ok(Holder::Stranger(who.to_owned()));
+                    }
                 }
                 continue;
             };
@@ -292,7 +296,7 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
                         patience.renew();
                     }
                     let stuck = || stuck(guest, lock, &pending);
-                    self.wait_for(run, &mut patience, creation, Some(&guest.host), stuck).await?;
+                    self.wait_for(run, &mut patience, creation, &guest.host, stuck).await?;
                 }
                 _ if ours => return Ok(Holder::Node(guest.host.clone(), pending)),
                 _ => {
@@ -310,7 +314,7 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
         run: &mut Run<'_>,
         patience: &mut Patience,
         creation: Option<&Creation>,
-        host: Option<&HostName>,
+        host: &HostName,
         stuck: impl FnOnce() -> String,
     ) -> Done<()> {
         if run.step != Step::Join {
@@ -319,13 +323,9 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
         if let Some(pause) = patience.next() {
             return self.pause(pause).await;
         }
-        let host = creation.map(|creation| &creation.template.host).or(host);
-        if let Some(host) = host {
-            let template = creation.map(|creation| creation.template.vmid);
-            if !self.clones_of(host, template).await?.is_empty() {
-                patience.renew();
-                return self.pause(Duration::from_secs(1)).await;
-            }
+        if self.is_cloning(creation, Some(host)).await? {
+            patience.renew();
+            return self.pause(Duration::from_secs(1)).await;
         }
         let vmid = run.vmid.map_or_else(|| "<vmid>".to_owned(), |vmid| vmid.to_string());
         Err(Trouble::seen(
@@ -335,6 +335,15 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
                  it is half-made, and run this again"
             ),
         ))
+    }
+
+    /// Whether a clone is going on that could be the one that is waited for.
+    async fn is_cloning(&self, creation: Option<&Creation>, host: Option<&HostName>) -> Done<bool> {
+        let template = creation.map(|creation| creation.template.vmid);
+        match creation.map(|creation| &creation.template.host).or(host) {
+            Some(host) => Ok(!self.clones_of(host, template).await?.is_empty()),
+            None => Ok(false),
+        }
     }
 
     /// The VM of this node that somebody has made meanwhile, if there is one.

@@ -42,9 +42,12 @@ pub fn plan(cluster: &Cluster, observed: &Observed, options: &Options) -> Plan {
         let mut plan = match found {
             Match::Ours(vm) => existing(cluster, node, vm, observed, options),
             Match::Absent => making.plan(node),
-            Match::Making { vmid, guest } => {
-                NodePlan { vmid: Some(*vmid), host: Some(guest.host.clone()), ..new(node, Verdict::Join) }
-            }
+            Match::Making { vmid, guest } => NodePlan {
+                vmid: Some(*vmid),
+                host: Some(guest.host.clone()),
+                start: options.start,
+                ..new(node, Verdict::Join)
+            },
             Match::Adoptable(vm) => adoptable(cluster, node, vm, options),
             Match::Conflict(reason) => new(node, Verdict::Conflict { reason: reason.clone() }),
             Match::Unknown(reason) => new(node, Verdict::Unknown { reason: reason.clone() }),
@@ -184,7 +187,7 @@ impl<'a> Making<'a> {
 /// Plans for a VM with the node's mark.
 fn existing(cluster: &Cluster, node: &Node, vm: &ObservedVm, observed: &Observed, options: &Options) -> NodePlan {
     if vm.config.lock() == Some("clone") {
-        return of_vm(node, vm, Verdict::Join);
+        return NodePlan { start: options.start, ..of_vm(node, vm, Verdict::Join) };
     }
     let unfinished = vm.is_unfinished(&cluster_tag(cluster));
     let scope = if unfinished { Scope::Whole } else { Scope::Declared };

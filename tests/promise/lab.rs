@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use pvetalos::apply::{self, Event, Outcome, Settings, Stopped};
@@ -59,6 +58,12 @@ impl Lab {
         Self::new(world(ONE_HOST), pvetalos::config::SAMPLE)
     }
 
+    /// Works with the rights of another token from now on.
+    pub(crate) fn with_token(mut self, id: &str, secret: &str) -> Self {
+        self.authorization = format!("PVEAPIToken={id}={secret}");
+        self
+    }
+
     /// A client of its own, as a second person has.
     pub(crate) fn client(&self) -> Client<InProcess> {
         Client::new(InProcess::new(self.simulator.clone(), self.authorization.clone()))
@@ -115,6 +120,17 @@ impl Lab {
         made.into_iter().map(|(vmid, vm)| (vmid, settled(&vm))).collect()
     }
 
+    /// Compares what was made, VM by VM, so that a difference can be read.
+    #[track_caller]
+    pub(crate) fn check_made(&self, expected: &BTreeMap<String, Value>, when: &str) {
+        let made = self.made();
+        let numbers = |vms: &BTreeMap<String, Value>| vms.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(numbers(&made), numbers(expected), "{when}");
+        for (vmid, vm) in expected {
+            assert_eq!(made.get(vmid), Some(vm), "VM {vmid}, {when}");
+        }
+    }
+
     /// What must be true whatever happened: nobody else's guest has changed, and no volume is without its VM.
     #[track_caller]
     pub(crate) fn check_promises(&self) {
@@ -169,21 +185,4 @@ fn settled(vm: &Value) -> Value {
         "host": vm["host"],
         "running": vm["power"] != json!("stopped"),
     })
-}
-
-/// Collects the events of a run.
-pub(crate) struct Events(Mutex<Vec<Event>>);
-
-impl Events {
-    pub(crate) fn new() -> Self {
-        Self(Mutex::default())
-    }
-
-    pub(crate) fn tell(&self, event: Event) {
-        self.0.lock().expect("nobody panicked").push(event);
-    }
-
-    pub(crate) fn all(&self) -> Vec<Event> {
-        self.0.lock().expect("nobody panicked").clone()
-    }
 }
