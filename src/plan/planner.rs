@@ -6,7 +6,7 @@ use super::identity::{Match, identify, rival};
 use super::observed::{Observed, ObservedVm};
 use super::place::Places;
 use super::verdict::{LeftOver, NodePlan, Plan, Verdict};
-use crate::model::{Cluster, Node, NodeName, Role, TokenId};
+use crate::model::{Cluster, Node, NodeName, Role, TokenId, VmId};
 use crate::preflight::{Needs, State, check_access};
 use crate::talos::PortState;
 
@@ -42,9 +42,12 @@ pub fn plan(cluster: &Cluster, observed: &Observed, options: &Options) -> Plan {
         let mut plan = match found {
             Match::Ours(vm) => existing(cluster, node, vm, observed, options),
             Match::Absent => making.plan(node),
-            Match::Making { vmid, guest } => {
-                NodePlan { vmid: Some(*vmid), host: Some(guest.host.clone()), ..new(node, Verdict::Join) }
-            }
+            Match::Making { vmid, guest } => NodePlan {
+                vmid: Some(*vmid),
+                host: Some(guest.host.clone()),
+                start: options.start,
+                ..new(node, Verdict::Join)
+            },
             Match::Adoptable(vm) => adoptable(cluster, node, vm, options),
             Match::Conflict(reason) => new(node, Verdict::Conflict { reason: reason.clone() }),
             Match::Unknown(reason) => new(node, Verdict::Unknown { reason: reason.clone() }),
@@ -64,7 +67,17 @@ pub fn plan(cluster: &Cluster, observed: &Observed, options: &Options) -> Plan {
         left_over: left_over(cluster, observed),
         notes,
         findings: making.findings,
+        strangers: strangers(cluster, observed),
     }
+}
+
+/// The guests that are there and are no node's VM, nor could they turn out to be one.
+fn strangers(cluster: &Cluster, observed: &Observed) -> BTreeSet<VmId> {
+    let is_node =
+        |vm: &ObservedVm| cluster.nodes.iter().any(|node| vm.belongs_to(&cluster.name.value, &node.name.value));
+    let in_the_making = |vm: &ObservedVm| vm.config.lock().is_some() && vm.mark().is_none();
+    let stranger = |vmid: &&VmId| observed.vms.get(vmid).is_none_or(|vm| !is_node(vm) && !in_the_making(vm));
+    observed.guests.keys().filter(stranger).copied().collect()
 }
 
 /// A plan that does nothing yet.
@@ -83,11 +96,19 @@ fn new(node: &Node, verdict: Verdict) -> NodePlan {
         start: false,
         notes: Vec::new(),
         selected: true,
+        running: false,
+        uuid: None,
     }
 }
 
 fn of_vm(node: &Node, vm: &ObservedVm, verdict: Verdict) -> NodePlan {
-    NodePlan { vmid: Some(vm.vmid), host: Some(vm.host.clone()), ..new(node, verdict) }
+    NodePlan {
+        vmid: Some(vm.vmid),
+        host: Some(vm.host.clone()),
+        running: vm.is_running(),
+        uuid: vm.uuid(),
+        ..new(node, verdict)
+    }
 }
 
 /// Plans for the nodes that have no VM yet.
@@ -166,7 +187,7 @@ impl<'a> Making<'a> {
 /// Plans for a VM with the node's mark.
 fn existing(cluster: &Cluster, node: &Node, vm: &ObservedVm, observed: &Observed, options: &Options) -> NodePlan {
     if vm.config.lock() == Some("clone") {
-        return of_vm(node, vm, Verdict::Join);
+        return NodePlan { start: options.start, ..of_vm(node, vm, Verdict::Join) };
     }
     let unfinished = vm.is_unfinished(&cluster_tag(cluster));
     let scope = if unfinished { Scope::Whole } else { Scope::Declared };

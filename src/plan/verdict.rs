@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use serde::Serialize;
@@ -17,9 +18,13 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// What the preflight found that is not as it should be.
     pub findings: Vec<Finding>,
+    /// Guests that are no node's VM.
+    #[serde(skip)]
+    pub strangers: BTreeSet<VmId>,
 }
 
 /// What has to be done for one node.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug, Serialize)]
 pub struct NodePlan {
     pub node: NodeName,
@@ -44,6 +49,11 @@ pub struct NodePlan {
     pub notes: Vec<String>,
     /// Whether `--only` left it in; what is not selected is only shown.
     pub selected: bool,
+    /// Whether the VM was running when it was looked at.
+    pub running: bool,
+    /// By what, beside its mark, the VM is known again.
+    #[serde(skip)]
+    pub uuid: Option<String>,
 }
 
 /// What is to be done with a node's VM, or why nothing is.
@@ -77,9 +87,11 @@ pub enum Verdict {
 /// How a node's VM comes into being.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Creation {
+    #[serde(skip)]
     pub vmid: VmId,
     /// Whether the number was chosen here; another one would do as well.
     pub automatic: bool,
+    #[serde(skip)]
     pub host: HostName,
     pub template: ChosenTemplate,
     pub clone: CloneMode,

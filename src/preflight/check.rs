@@ -100,13 +100,11 @@ impl Check<'_> {
         vms.chain(storages).chain(bridges).chain(startup).collect()
     }
 
-    /// What is needed on the VMs below a path. A template outside of the pool is cloned by right of its own path.
+    /// What is needed on the VMs below a path. Whoever may do something with all VMs may do it in a pool too.
     fn vm_privileges(&self, path: &str) -> Finding {
         let permissions = &self.seen.permissions;
-        let granted = |privilege: &str| {
-            permissions.has_below(path, privilege)
-                || (privilege == "VM.Clone" && permissions.has_below("/vms", privilege))
-        };
+        let granted =
+            |privilege: &str| permissions.has_below(path, privilege) || permissions.has_below("/vms", privilege);
         let missing: Vec<&str> = VM_PRIVILEGES.into_iter().filter(|privilege| !granted(privilege)).collect();
         let finding = self.privileges_on(path, &missing, "PVEVMAdmin");
         if !missing.is_empty() && missing.iter().all(|privilege| permissions.has(path, privilege)) {
