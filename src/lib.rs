@@ -19,5 +19,6 @@ pub mod plan;
 pub mod preflight;
 pub mod proxmox;
 pub mod sim;
+pub mod status;
 pub mod talos;
 pub mod ui;

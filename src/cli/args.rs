@@ -3,10 +3,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::doctor::DoctorArgs;
+use super::plan::PlanArgs;
 use super::schema::SchemaArgs;
 use super::simulate::SimulateArgs;
+use super::status::StatusArgs;
 use super::validate::ValidateArgs;
-use crate::config::Locations;
+use crate::config::{Inputs, Locations};
 use crate::ui::LogFormat;
 
 /// nodes.yaml in, Talos maintenance mode out
@@ -30,10 +32,14 @@ const CLUSTER: &str = "The settings of the cluster repository [default: cluster.
 const SETTINGS: &str = "The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] \
                         [env: PVETALOS_SETTINGS_FILE]";
 const CLUSTER_NAME: &str = "The name by which the cluster's VMs are recognised [env: PVETALOS_CLUSTER]";
+const SIMULATE: &str = "Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a \
+                        nodes.yaml the built-in sample is used";
 const COLOR: &str = "When to use colours; NO_COLOR in the environment is heeded";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    Plan(PlanArgs),
+    Status(StatusArgs),
     Validate(ValidateArgs),
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
@@ -55,6 +61,9 @@ pub(super) struct GlobalArgs {
     /// A file that holds the API token as `user@realm!name=secret`
     #[arg(long, global = true, value_name = "FILE", help_heading = "Input")]
     token_file: Option<PathBuf>,
+    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Input",
+        default_missing_value = ".pvetalos/world.json", help = SIMULATE)]
+    pub(super) simulate: Option<PathBuf>,
     /// How to print the result
     #[arg(short, long, global = true, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     pub(super) output: OutputFormat,
@@ -72,13 +81,25 @@ pub(super) struct GlobalArgs {
 }
 
 impl GlobalArgs {
-    pub(super) fn locations(&self) -> Locations {
+    /// Reads the files and the environment. A simulation has an address and a token of its own and does not even look
+    /// at yours.
+    pub(super) fn inputs(&self) -> Inputs {
+        let locations = self.locations();
+        let simulated = self.simulate.is_some();
+        Inputs::gather(&locations, &|name| {
+            let hidden = simulated && name.starts_with("PROXMOX_");
+            if hidden { None } else { std::env::var_os(name) }
+        })
+    }
+
+    fn locations(&self) -> Locations {
         Locations {
             nodes: self.nodes.clone(),
             cluster: self.cluster.clone(),
             settings: self.settings.clone(),
-            token_file: self.token_file.clone(),
+            token_file: self.token_file.clone().filter(|_| self.simulate.is_none()),
             cluster_name: self.cluster_name.clone(),
+            or_sample: self.simulate.is_some(),
         }
     }
 }

@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::args::{Arguments, Command};
 use super::exit::Exit;
-use super::{doctor, schema, simulate, validate};
+use super::{doctor, plan, schema, simulate, status, validate};
 use crate::ui::{LogFormat, Talk, Ui, start_log};
 
 /// Runs one command of the program.
@@ -33,6 +33,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     };
     let mut ui = Ui::new(global.color.into(), talk);
     let result = match &arguments.command {
+        Command::Plan(args) => run(plan::plan(args, global, &mut ui)),
+        Command::Status(args) => run(status::status(args, global, &mut ui)),
         Command::Validate(args) => validate::validate(args, global, &mut ui),
         Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
         Command::Schema(args) => schema::schema(args, global, &mut ui),

@@ -1,4 +1,3 @@
-use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,13 +7,11 @@ use clap::ValueEnum;
 
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
-use crate::config::{Place, Problem, Severity, parse_document, read_document};
-use crate::proxmox::with_causes;
+use super::interrupt::Interrupts;
+use super::world::{load_world, problem};
+use crate::config::Problem;
 use crate::sim::{Adjustments, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
 use crate::ui::{Ui, to_yaml};
-
-/// The world that is simulated when none is named; nodes.sample.yaml fits it.
-const BUILT_IN: (&str, &str) = ("one-host.yaml", include_str!("../../examples/worlds/one-host.yaml"));
 
 /// Simulate a Proxmox cluster on this machine
 ///
@@ -106,14 +103,7 @@ fn say_what_is_ignored(args: &SimulateArgs, kept: &Path, ui: &mut Ui) {
 
 /// The kept world if there is one, else the world to begin with.
 fn load(args: &SimulateArgs, kept: Option<&Path>) -> Result<WorldFile, Vec<Problem>> {
-    let (name, value) = match kept.or(args.world.as_deref()) {
-        Some(path) => (path.display().to_string(), read_document(path)?),
-        None => (BUILT_IN.0.to_owned(), parse_document(BUILT_IN.0, BUILT_IN.1)?),
-    };
-    let mut file = WorldFile::from_json(value).map_err(|error| {
-        let hint = "examples/worlds has worlds to begin with".to_owned();
-        vec![Problem { places: vec![Place::Named(name)], ..problem(&error, hint) }]
-    })?;
+    let mut file = load_world(kept.or(args.world.as_deref()))?;
     file.adjust(&Adjustments {
         version: args.pve.map(|release| release.version().to_owned()),
         clone_time: args.clone_time,
@@ -147,35 +137,13 @@ async fn serve(
         return Ok(Err(problem));
     }
     // Whoever reads the introduction may press Ctrl-C at once, so that it must be heard before.
-    let stop = interrupted()?;
+    let mut interrupts = Interrupts::new()?;
     let introduction = simulation.introduction();
     ui.print(&match output {
         OutputFormat::Table => introduction.to_string(),
         OutputFormat::Json => introduction.to_json().to_string(),
         OutputFormat::Yaml => to_yaml(&introduction.to_json()),
     })?;
-    simulation.serve_until(stop).await;
+    simulation.serve_until(interrupts.next()).await;
     Ok(keep())
-}
-
-/// Ctrl-C, or the polite signal of a service manager, from the moment of the call on.
-#[cfg(unix)]
-fn interrupted() -> io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn interrupted() -> io::Result<impl Future<Output = ()>> {
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
-}
-
-fn problem(error: &dyn Error, hint: String) -> Problem {
-    Problem { severity: Severity::Error, message: with_causes(error), places: Vec::new(), hint: Some(hint) }
 }

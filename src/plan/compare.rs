@@ -304,10 +304,31 @@ impl Comparing<'_> {
             card.queues = Some(queues.get());
         }
         if known != Some(&card) {
-            let values = (is.map(|is| is.to_string()), Some(card.to_string()));
+            let values = (is.as_ref().map(ToString::to_string), Some(card.to_string()));
+            let because = self.card_origin(index, known, &card, wanted).clone();
             let edit = Edit::Card(index, card);
-            self.differs(format!("net{index}"), values, &wanted.mac.origin, Effect::Disruptive, edit);
+            self.differs(format!("net{index}"), values, because, Effect::Disruptive, edit);
         }
+    }
+
+    /// Where the first of the wishes came from that a card does not fulfil. Those of the cards beside the first one
+    /// stand together.
+    fn card_origin<'b>(
+        &'b self,
+        index: CardIndex,
+        is: Option<&NetworkCard>,
+        card: &NetworkCard,
+        wanted: &'b Card<'_>,
+    ) -> &'b Origin {
+        let vm = &self.node.vm;
+        let origin = match is.filter(|is| index.get() == 0 && is.mac == card.mac) {
+            Some(is) if is.bridge != card.bridge => Some(&vm.bridge.origin),
+            Some(is) if is.vlan != card.vlan => vm.vlan_tag.as_ref().map(|tag| &tag.origin),
+            Some(is) if is.mtu != card.mtu => vm.mtu.as_ref().map(|mtu| &mtu.origin),
+            Some(is) if is.queues != card.queues => Some(&vm.net_queues.origin),
+            _ => None,
+        };
+        origin.unwrap_or(&wanted.mac.origin)
     }
 
     fn cloud_init(&mut self) {

@@ -4,6 +4,8 @@
 
 mod dial;
 mod port;
+mod probe;
 
 pub use dial::{Dial, Direct};
 pub use port::{PORT, PortState, port_state};
+pub use probe::probe;

@@ -1,7 +1,8 @@
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
 
+use super::page::Page;
 use super::problems::draw_problem;
 use crate::config::{Place, Problem, Severity};
 use crate::model::made_printable;
@@ -53,6 +54,34 @@ impl Ui {
         self.print(&made_printable(result))
     }
 
+    /// Writes a result for people that has colours of its own.
+    pub fn show_page(&mut self, page: &Page) -> io::Result<()> {
+        self.print(page.painted())
+    }
+
+    /// Makes room for a result that takes the place of the one before: on a terminal literally, elsewhere below a line.
+    pub fn begin_block(&mut self, is_first: bool) -> io::Result<()> {
+        if io::stdout().is_terminal() {
+            // To the corner, and everything away; also when no colours are wanted.
+            io::stdout().write_all(b"\x1b[H\x1b[2J\x1b[3J")
+        } else if is_first {
+            Ok(())
+        } else {
+            self.print(&"-".repeat(40))
+        }
+    }
+
+    /// Whether nobody reads our results any more.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// How wide a page for standard output should be. Whatever is not a terminal gets what fits most of them.
+    pub fn width(&self) -> usize {
+        let width = terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| usize::from(width.0));
+        width.clamp(60, 120)
+    }
+
     /// Says a sentence to whoever watches.
     pub fn say(&mut self, sentence: &str) {
         match self.talk {
@@ -79,6 +108,13 @@ impl Ui {
                 _ => self.talk(&format!("{}\n", draw_problem(problem))),
             }
         }
+    }
+
+    /// Shows why nothing more can be done, and what to do about it.
+    pub fn show_failure(&mut self, message: &str, hint: &str) {
+        let severity = Severity::Error;
+        let hint = Some(hint.to_owned());
+        self.show_problems(&[Problem { severity, message: message.to_owned(), places: Vec::new(), hint }]);
     }
 
     /// Talk is a courtesy: when nobody can hear it, the work goes on.

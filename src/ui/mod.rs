@@ -5,7 +5,12 @@ mod findings;
 mod gate;
 mod json;
 mod log;
+mod page;
+mod plan;
+#[cfg(test)]
+mod plan_tests;
 mod problems;
+mod status;
 mod table;
 mod yaml;
 
@@ -14,6 +19,9 @@ pub use findings::{findings_json, findings_text};
 pub use gate::{Talk, Ui};
 pub use json::{cluster_json, pretty};
 pub use log::{LogFormat, start_log};
+pub use page::Page;
+pub use plan::{plan_json, plan_page};
 pub use problems::draw_problem;
+pub use status::{status_json, status_page};
 pub use table::cluster_table;
 pub use yaml::to_yaml;

@@ -3,7 +3,9 @@
 mod doctor;
 mod harness;
 mod interface;
+mod plan;
 mod schema;
 mod secrets;
 mod simulate;
+mod status;
 mod validate;
