@@ -15,6 +15,7 @@ pub mod config;
 pub mod model;
 pub mod preflight;
 pub mod proxmox;
+pub mod readiness;
 pub mod sim;
 pub mod talos;
 pub mod ui;

@@ -4,10 +4,13 @@ mod args;
 mod connection;
 mod doctor;
 mod exit;
+mod interrupt;
 mod main;
 mod schema;
 mod simulate;
+mod talos;
 mod validate;
+mod wait;
 
 pub use exit::Exit;
 pub use main::main;

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
+use super::interrupt::interrupted;
 use crate::config::{Place, Problem, Severity, parse_document, read_document};
 use crate::proxmox::with_causes;
 use crate::sim::{Adjustments, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
@@ -16,15 +17,19 @@ use crate::ui::{Ui, to_yaml};
 /// The world that is simulated when none is named; nodes.sample.yaml fits it.
 const BUILT_IN: (&str, &str) = ("one-host.yaml", include_str!("../../examples/worlds/one-host.yaml"));
 
-/// Simulate a Proxmox cluster on this machine
+/// Simulate a Proxmox cluster on this machine, with Talos in its VMs
 ///
-/// Answers as the API of Proxmox VE does, to pvetalos and to any other client, until Ctrl-C. Nothing outside this
-/// machine is touched, and nobody outside it can connect.
+/// Answers as the API of Proxmox VE does, to pvetalos and to any other client, until Ctrl-C. Every VM that is started
+/// answers as Talos does, behind a SOCKS5 proxy. Nothing outside this machine is touched, and nobody outside it can
+/// connect.
 #[derive(Debug, clap::Args)]
 pub(super) struct SimulateArgs {
     /// Where to listen: loopback only; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8006", value_parser = loopback)]
     listen: SocketAddr,
+    /// The port of the SOCKS5 proxy through which the simulated nodes can be reached; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    talos_proxy_port: u16,
     /// The world to begin with [default: one host, built in]
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
@@ -131,7 +136,12 @@ async fn serve(
     ui: &mut Ui,
 ) -> io::Result<Result<(), Problem>> {
     let waits = Waits { latency: args.latency, ..Waits::default() };
-    let options = SimulationOptions { listen: args.listen, waits, ..SimulationOptions::default() };
+    let options = SimulationOptions {
+        listen: args.listen,
+        gate_port: args.talos_proxy_port,
+        waits,
+        ..SimulationOptions::default()
+    };
     let simulation = match Simulation::start(file, options).await {
         Ok(simulation) => simulation,
         Err(error) => return Ok(Err(problem(&error, error.hint().to_owned()))),
@@ -156,24 +166,6 @@ async fn serve(
     })?;
     simulation.serve_until(stop).await;
     Ok(keep())
-}
-
-/// Ctrl-C, or the polite signal of a service manager, from the moment of the call on.
-#[cfg(unix)]
-fn interrupted() -> io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn interrupted() -> io::Result<impl Future<Output = ()>> {
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 fn problem(error: &dyn Error, hint: String) -> Problem {

@@ -97,5 +97,5 @@ pub use network::GuestNetwork;
 pub use request_log::{Logged, RequestLog};
 pub use simulation::{Introduction, Options as SimulationOptions, Simulation};
 pub use simulator::{Simulator, Waits};
-pub use talos::Profile;
+pub use talos::{Gate, Profile};
 pub use world_file::{Adjustments, WorldFile, WorldFileError};

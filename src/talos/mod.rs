@@ -10,8 +10,10 @@
 //! size, and only public questions are asked. Nothing here knows Proxmox, decides what should be done, or prints.
 
 mod answer;
+mod any_dial;
 mod api;
 mod check;
+mod diagnosis;
 mod dial;
 pub(crate) mod generated;
 mod handshake;
@@ -22,6 +24,7 @@ mod port;
 mod probe;
 mod said;
 mod sighting;
+mod socks5;
 mod state;
 mod tap;
 mod target;
@@ -29,7 +32,9 @@ mod text;
 mod watch;
 
 pub use answer::Answer;
+pub use any_dial::{AnyDial, AnyStream};
 pub use check::{Aspect, Check, Verdict, check, check_certificate};
+pub use diagnosis::{Cause, Certainty, VmFacts, diagnose};
 pub use dial::{Dial, Direct};
 pub use history::{History, Phase};
 pub use leaf::Leaf;
@@ -38,6 +43,7 @@ pub use port::{PORT, PortState, port_state};
 pub use probe::{Patience, probe};
 pub use said::{Disk, Extension, Platform, Said};
 pub use sighting::{Identity, Sighting};
+pub use socks5::{InvalidProxy, Socks5};
 pub use state::NodeState;
 pub use target::{Expected, Target};
 use text::{root_cause, shown};

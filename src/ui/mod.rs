@@ -7,6 +7,7 @@ mod json;
 mod log;
 mod problems;
 mod table;
+mod waited;
 mod yaml;
 
 pub use explanation::explanation;
@@ -16,4 +17,5 @@ pub use json::{cluster_json, pretty};
 pub use log::{LogFormat, start_log};
 pub use problems::draw_problem;
 pub use table::cluster_table;
+pub use waited::{NodeReport, waited_json, waited_text};
 pub use yaml::to_yaml;

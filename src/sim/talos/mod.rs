@@ -10,12 +10,14 @@
 //! because the guests' addresses are nobody's on this machine.
 
 mod certificate;
+mod gate;
 mod machine;
 mod profile;
 mod resources;
 mod serve;
 mod service;
 
+pub use gate::Gate;
 pub use profile::Profile;
 pub(crate) use profile::TalosGuest;
 pub(in crate::sim) use serve::{Opened, Port, serve};
