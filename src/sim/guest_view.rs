@@ -45,7 +45,8 @@ impl World {
         // Whoever has the address mentions it, and looking for a text is cheap.
         let text = address.to_string();
         let dhcp = |vm: &Vm| self.talos_in(vm).dhcp == Some(address);
-        let mentions = |vm: &Vm| family(&vm.config, "ipconfig").values().any(|config| config.contains(&text));
+        let mentions =
+            |vm: &Vm| vm.config.iter().any(|(key, value)| key.starts_with("ipconfig") && value.contains(&text));
         let views = self.vms.iter().filter(|(_, vm)| dhcp(vm) || address.is_ipv6() || mentions(vm));
         views.filter_map(|(id, vm)| self.guest_view(*id, vm)).find(|guest| guest.has_address(address))
     }

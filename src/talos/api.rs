@@ -23,6 +23,7 @@ use super::generated::resource::state_client::StateClient;
 use super::generated::resource::{GetRequest, ListRequest, Resource};
 use super::generated::storage::Disk;
 use super::generated::storage::storage_service_client::StorageServiceClient;
+use super::tap::TOO_MUCH;
 use super::{Answer, root_cause, shown};
 
 /// The largest message that is read: the schematic in a list of extensions is the largest that Talos has.
@@ -88,8 +89,9 @@ fn transport_error(status: &Status) -> Option<(bool, String)> {
     let mut cause = status.source();
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<h2::Error>() {
-            // What this side found wrong with the peer's frames is no farewell of the peer.
-            return Some((!error.is_library(), root_cause(error)));
+            // What this side found wrong with the peer is no farewell of the peer.
+            let too_much = error.get_io().is_some_and(|error| error.kind() == TOO_MUCH);
+            return Some((!error.is_library() && !too_much, root_cause(error)));
         }
         if let Some(error) = error.downcast_ref::<io::Error>() {
             return Some((true, root_cause(error)));

@@ -26,9 +26,10 @@ const IPV6: u8 = 4;
 /// The port of a proxy that says none.
 const USUAL_PORT: u16 = 1080;
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a proxy like `socks5://127.0.0.1:1080`")]
-pub struct InvalidProxy(String);
+/// It does not repeat the text, in which there may be a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is not a proxy like `socks5://127.0.0.1:1080`, without a user's name")]
+pub struct InvalidProxy;
 
 impl Socks5 {
     pub fn new(proxy: SocketAddr) -> Self {
@@ -124,8 +125,7 @@ impl FromStr for Socks5 {
 
     /// `socks5h` means that the proxy resolves names; there are only addresses here, so it is the same.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let invalid = || InvalidProxy(text.to_owned());
-        let url = url::Url::parse(text).map_err(|_| invalid())?;
+        let url = url::Url::parse(text).map_err(|_| InvalidProxy)?;
         let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
         let path = matches!(url.path(), "" | "/");
         match (url.scheme(), url.host_str()) {
@@ -133,7 +133,7 @@ impl FromStr for Socks5 {
                 let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
                 Ok(Self { host: host.to_owned(), port: url.port().unwrap_or(USUAL_PORT) })
             }
-            _ => Err(invalid()),
+            _ => Err(InvalidProxy),
         }
     }
 }

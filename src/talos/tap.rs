@@ -11,7 +11,10 @@ use super::shown;
 const OPENING: usize = 64;
 
 /// The most that a peer may send on one connection. A Talos node in maintenance says some tens of KiB.
-const MOST: u64 = 8 << 20;
+const MOST: u64 = 4 << 20;
+
+/// How a connection ends whose peer says more.
+pub(super) const TOO_MUCH: io::ErrorKind = io::ErrorKind::QuotaExceeded;
 
 /// A connection that remembers how its peer began, and fails when the peer says more than any Talos would.
 #[derive(Debug)]
@@ -66,7 +69,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tap<S> {
         }
         self.received += new.len() as u64;
         if self.received > MOST {
-            return Poll::Ready(Err(io::Error::other(format!("it sent more than {} MiB", MOST >> 20))));
+            let text = format!("it sent more than {} MiB", MOST >> 20);
+            return Poll::Ready(Err(io::Error::new(TOO_MUCH, text)));
         }
         polled
     }

@@ -7,3 +7,4 @@ mod schema;
 mod secrets;
 mod simulate;
 mod validate;
+mod wait;

@@ -29,7 +29,8 @@ fn expected(profile: Profile) -> NodeState {
         | Profile::Impostor
         | Profile::HugeAnswer
         | Profile::EndlessList
-        | Profile::GarbageInside => NodeState::NotTalos,
+        | Profile::GarbageInside
+        | Profile::FrameFlood => NodeState::NotTalos,
     }
 }
 

@@ -75,10 +75,12 @@ pub enum Profile {
     GarbageInside,
     /// The right certificate, and then no word.
     SilentInside,
+    /// The right certificate, and then frames without end that every client has to ignore.
+    FrameFlood,
 }
 
 impl Profile {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Maintenance,
         Self::Configured,
         Self::WaitingWorker,
@@ -100,6 +102,7 @@ impl Profile {
         Self::EndlessList,
         Self::GarbageInside,
         Self::SilentInside,
+        Self::FrameFlood,
     ];
 }
 

@@ -108,6 +108,7 @@ where
                 stream.write_all(&[0xAA; 4096]).await?;
             }
         }
+        Profile::FrameFlood => flood(accept(certificate::maintenance(&machine)?, stream).await?).await?,
         _ => {
             let stream = accept(certificate::maintenance(&machine)?, stream).await?;
             answer(Arc::new(Api { machine, profile }), stream).await?;
@@ -164,6 +165,24 @@ async fn drip<S: AsyncWrite + Unpin>(mut stream: S, clock: &Clock) -> io::Result
         stream.write_all(&[byte]).await?;
         stream.flush().await?;
         clock.sleep(Duration::from_secs(1)).await;
+    }
+    Ok(())
+}
+
+/// The beginning of HTTP/2, and frames of a type that nobody knows: nothing is wrong with them, but their number.
+async fn flood<S>(stream: S) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (reading, mut writing) = tokio::io::split(stream);
+    // The answers are taken, or the client would wait with the next one.
+    let reader = tokio::spawn(hold(reading));
+    writing.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await?;
+    let head = [0, 0x40, 0, 0xFA, 0, 0, 0, 0, 0];
+    let frame = [&head[..], &[0; 0x4000]].concat();
+    while !reader.is_finished() {
+        writing.write_all(&frame).await?;
+        writing.flush().await?;
     }
     Ok(())
 }
