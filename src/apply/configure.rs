@@ -74,7 +74,7 @@ enum Written {
     LookLater,
 }
 
-impl<T: Transport, D> Context<'_, T, D> {
+impl<T: Transport, W> Context<'_, T, W> {
     /// Reads the options of a VM, wherever it is by now, and makes sure that it is the same one.
     pub(super) async fn read(&self, run: &mut Run<'_>, held: &mut Held) -> Done<VmPending> {
         let vmid = held.mark.vmid;

@@ -8,6 +8,7 @@ use super::schema::SchemaArgs;
 use super::simulate::SimulateArgs;
 use super::status::StatusArgs;
 use super::validate::ValidateArgs;
+use super::wait::WaitArgs;
 use crate::config::{Inputs, Locations};
 use crate::ui::LogFormat;
 
@@ -24,7 +25,7 @@ pub(super) struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed, 2 wrong usage or input,\n\
-    5 not healthy (doctor)";
+    3 some nodes timed out or are not what they should be, 5 not healthy (doctor), 130 interrupted";
 
 const NODES: &str = "The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]";
 const CLUSTER: &str = "The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] \
@@ -44,6 +45,7 @@ pub(super) enum Command {
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
     Simulate(SimulateArgs),
+    Wait(WaitArgs),
 }
 
 /// The variables behind some flags are read by `config`: it knows which of the two gave a value, and has one rule for

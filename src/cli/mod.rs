@@ -11,7 +11,9 @@ mod schema;
 mod session;
 mod simulate;
 mod status;
+mod talos;
 mod validate;
+mod wait;
 mod way;
 mod world;
 

@@ -12,6 +12,7 @@ mod plan_tests;
 mod problems;
 mod status;
 mod table;
+mod waited;
 mod yaml;
 
 pub use explanation::explanation;
@@ -24,4 +25,5 @@ pub use plan::{plan_json, plan_page};
 pub use problems::draw_problem;
 pub use status::{status_json, status_page};
 pub use table::cluster_table;
+pub use waited::{NodeReport, waited_json, waited_text};
 pub use yaml::to_yaml;

@@ -9,3 +9,4 @@ mod secrets;
 mod simulate;
 mod status;
 mod validate;
+mod wait;
