@@ -120,7 +120,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
         let goal = if made { Goal::Maintenance } else { Goal::Any };
         match self.settings.wait.filter(|_| start || (made && held.running)) {
             None => Ok(End::Done { talos: None }),
-            Some(limit) => self.await_node(run, node, &mut held, goal, limit).await,
+            Some(limit) => self.await_node(run, node, &held, goal, limit).await,
         }
     }
 

@@ -6,7 +6,6 @@ use super::event::{End, Failure, Step};
 use super::trouble::{Done, Trouble};
 use crate::model::Node;
 use crate::proxmox::Transport;
-use crate::proxmox::answers::VmConfig;
 use crate::proxmox::calls::CloudInitPart;
 use crate::readiness;
 use crate::talos::{
@@ -19,28 +18,27 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
         &self,
         run: &mut Run<'_>,
         node: &Node,
-        held: &mut Held,
+        held: &Held,
         goal: Goal,
         limit: Duration,
     ) -> Done<End> {
         run.begin(Step::Await);
-        let config = self.read(run, held).await?.in_effect();
-        let target = self.target(node, held, &config).await;
+        let target = self.target(node, held).await;
         let waited = tokio::select! {
             biased;
             () = self.stopped.asked() => return Err(Trouble::Interrupted(None)),
             waited = self.watch.wait(&target, goal, limit, |_| ()) => waited,
         };
         if waited.end != WaitEnd::Reached {
-            return Ok(self.not_reached(node, held, &config, &target, goal, &waited).await);
+            return Ok(self.not_reached(node, held, &target, goal, &waited).await);
         }
         Ok(self.judged(run, &waited.sighting))
     }
 
     /// The node with what makes its VM unmistakable.
-    async fn target(&self, node: &Node, held: &Held, config: &VmConfig) -> Target {
+    async fn target(&self, node: &Node, held: &Held) -> Target {
         let meta = self.client.cloud_init_dump(&held.host, held.mark.vmid, CloudInitPart::Meta).await.ok();
-        readiness::target(node, config, meta.as_deref())
+        readiness::target(node, &held.config, meta.as_deref())
     }
 
     /// What to make of a node that was reached: it may run, and all the same not be what was asked for.
@@ -73,7 +71,6 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
         &self,
         node: &Node,
         held: &Held,
-        config: &VmConfig,
         target: &Target,
         goal: Goal,
         waited: &Waited,
@@ -84,7 +81,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
             true => self.client.agent_interfaces(host, vmid).await.unwrap_or_default(),
             false => Vec::new(),
         };
-        let facts = readiness::vm_facts(node, &self.cluster.network, config, power.as_ref(), &interfaces);
+        let facts = readiness::vm_facts(node, &self.cluster.network, &held.config, power.as_ref(), &interfaces);
         let causes = diagnose(target, goal, &waited.history, &facts);
         let lines =
             causes.iter().map(|cause| format!("{}: {}; {}", cause.certainty, cause.what, cause.check)).collect();
