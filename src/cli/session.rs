@@ -1,12 +1,16 @@
 use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::args::GlobalArgs;
 use super::exit::{Ended, Exit};
 use super::interrupt::Interrupts;
 use super::pretend::Pretended;
 use super::way::{Dialer, Way};
+use crate::apply::Settings;
 use crate::config::{Connection, Explain, Loaded, load};
 use crate::model::{Cluster, TokenId};
+use crate::proxmox::task::Pace;
 use crate::proxmox::{Client, HttpsTransport, ProxmoxError, SetupError, Timing, Trust};
 use crate::talos::Direct;
 use crate::ui::Ui;
@@ -29,6 +33,16 @@ pub(super) struct Session {
 }
 
 impl Session {
+    /// How much at once, and how often to look. A world that lives faster is looked at more often.
+    pub(super) fn settings(&self) -> Settings {
+        let usual = Settings::default();
+        if self.pretended.is_none() {
+            return usual;
+        }
+        let pace = Pace { fastest: Duration::from_millis(100), log: Duration::from_millis(200), ..usual.pace };
+        Settings { pace, ..usual }
+    }
+
     /// The client; why there is none is shown.
     pub(super) fn client(&self, ui: &mut Ui) -> Result<&Client<Way>, Ended> {
         self.client.as_ref().map_err(|error| {
@@ -138,7 +152,7 @@ fn real(args: &ConnectionArgs, cluster: Cluster, ui: &mut Ui) -> Option<Session>
     Some(Session {
         cluster,
         token: connection.token.id,
-        client: transport.map(|transport| Client::new(Way::Https(Box::new(transport)))),
+        client: transport.map(|transport| Client::new(Way::Https(Arc::new(transport)))),
         dial: Dialer::Direct(Direct),
         pretended: None,
     })

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -13,8 +14,9 @@ use crate::sim::{GuestNetwork, InProcess};
 use crate::talos::{Dial, Direct};
 
 /// The way to Proxmox.
+#[derive(Clone)]
 pub(super) enum Way {
-    Https(Box<HttpsTransport>),
+    Https(Arc<HttpsTransport>),
     Simulated(InProcess),
 }
 

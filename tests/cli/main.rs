@@ -8,4 +8,5 @@ mod schema;
 mod secrets;
 mod simulate;
 mod status;
+mod story;
 mod validate;
