@@ -9,14 +9,17 @@
 //! A host or a VM that cannot be looked at hides no other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use futures_util::future::{join_all, try_join};
+use futures_util::stream::{self, StreamExt};
 
-use crate::model::{Cluster, HostName, VmId};
+use crate::model::{Cluster, HostName, Node, NodeName, VmId};
 use crate::plan::{Observed, ObservedHost, ObservedVm, cluster_tag, without_vm};
 use crate::preflight::{Needs, Unseen, look, unseen};
 use crate::proxmox::answers::{Guest, GuestKind, Host, VmListed};
 use crate::proxmox::{Client, ProxmoxError, RefusalKind, Transport};
+use crate::talos::{Dial, PortState, port_state};
 
 /// How much to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +70,19 @@ pub async fn observe<T: Transport>(
     }
     Ok(observed)
 }
+
+/// Asks the nodes themselves whether they can be reached.
+pub async fn ask_nodes<D: Dial>(dial: &D, nodes: impl IntoIterator<Item = &Node>) -> BTreeMap<NodeName, PortState> {
+    let asked = nodes
+        .into_iter()
+        .map(|node| async { (node.name.value.clone(), port_state(dial, node.address.value, ANSWER_WITHIN).await) });
+    stream::iter(asked).buffer_unordered(PROBES).collect().await
+}
+
+/// Connection attempts at the same time.
+const PROBES: usize = 64;
+/// How long a node has to answer.
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
 async fn list<T: Transport>(client: &Client<T>, host: &Host) -> Result<Vec<VmListed>, Unseen> {
     if !host.is_online() {

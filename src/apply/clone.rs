@@ -97,7 +97,7 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
                             return Ok(Some(held));
                         }
                         let base = self.cluster.proxmox.vm_id_base.value;
-                        let next = self.roster.next_free(self.client, base).await?;
+                        let next = self.ask(|| self.roster.next_free(self.client, base)).await?;
                         mark.vmid = next.ok_or_else(|| {
                             Trouble::seen(format!("there is no free VMID from {base} on"), "lower `vm_id_base`")
                         })?;
@@ -236,7 +236,7 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
             Some(RefusalKind::Busy | RefusalKind::Locked(_)) => Ok(Attempt::Again),
             _ if matches!(error, TaskError::Killed(_) | TaskError::Unknown(_)) => {
                 // Its lock, if it left one, tells the rest.
-                if self.client.is_free(mark.vmid).await? { Err(error.into()) } else { Ok(Attempt::Taken) }
+                if self.is_free(mark.vmid).await? { Err(error.into()) } else { Ok(Attempt::Taken) }
             }
             _ => Err(error.into()),
         }
@@ -249,9 +249,9 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
         let mut hidden = Patience::new(AFTER_SILENCE);
         let mut last_digest = None;
         loop {
-            let guests = self.roster.guests(self.client).await?;
+            let guests = self.guests().await?;
             let Some(guest) = guests.get(&vmid) else {
-                if self.client.is_free(vmid).await? {
+                if self.is_free(vmid).await? {
                     return Ok(Holder::Nobody);
                 }
                 // A clone of ours is in its pool, and so in sight, only when it is done.
@@ -268,23 +268,23 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
             if guest.kind != GuestKind::Vm {
                 return Ok(Holder::Stranger(format!("a container on {} has it", guest.host)));
             }
-            let pending = match self.client.vm_pending(&guest.host, vmid).await {
+            let pending = match self.ask(|| self.client.vm_pending(&guest.host, vmid)).await {
                 Ok(pending) => pending,
-                Err(error) if error.kind() == Some(&RefusalKind::NotFound) => {
+                Err(Trouble::Call(error)) if error.kind() == Some(&RefusalKind::NotFound) => {
                     self.pause(Duration::from_millis(300)).await?;
                     if patience.next().is_none() {
                         return Err(error.into());
                     }
                     continue;
                 }
-                Err(error) if matches!(error.kind(), Some(RefusalKind::Forbidden { .. })) => {
+                Err(Trouble::Call(error)) if matches!(error.kind(), Some(RefusalKind::Forbidden { .. })) => {
                     if patience.next().is_none() {
                         return Err(error.into());
                     }
                     self.pause(Duration::from_secs(1)).await?;
                     continue;
                 }
-                Err(error) => return Err(error.into()),
+                Err(trouble) => return Err(trouble),
             };
             let config = pending.wanted();
             let ours = Mark::find(config.description()).as_ref() == Some(mark);
@@ -360,7 +360,7 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
     async fn all_marked(&self, mark: &Mark) -> Done<(Vec<Marked>, bool)> {
         let mut patience = Patience::new(LOCK_PATIENCE);
         loop {
-            let (found, unclear) = self.roster.marked(self.client, mark).await?;
+            let (found, unclear) = self.ask(|| self.roster.marked(self.client, mark)).await?;
             if !unclear {
                 return Ok((found, false));
             }
@@ -388,7 +388,7 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
         self.roster.note_own(mark.vmid, &mark.node);
         run.vmid = Some(mark.vmid);
         run.host = Some(host.clone());
-        let running = self.client.vm_status(&host, mark.vmid).await?.power != Power::Stopped;
+        let running = self.ask(|| self.client.vm_status(&host, mark.vmid)).await?.power != Power::Stopped;
         let mut held = Held::new(mark, host, running);
         held.recognise(&pending)?;
         Ok(held)

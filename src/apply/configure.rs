@@ -78,14 +78,14 @@ impl<T: Transport, D> Context<'_, T, D> {
     /// Reads the options of a VM, wherever it is by now, and makes sure that it is the same one.
     pub(super) async fn read(&self, run: &mut Run<'_>, held: &mut Held) -> Done<VmPending> {
         let vmid = held.mark.vmid;
-        let pending = match self.client.vm_pending(&held.host, vmid).await {
-            Err(error) if error.kind() == Some(&RefusalKind::NotFound) => {
-                let guests = self.roster.guests(self.client).await?;
+        let pending = match self.ask(|| self.client.vm_pending(&held.host, vmid)).await {
+            Err(Trouble::Call(error)) if error.kind() == Some(&RefusalKind::NotFound) => {
+                let guests = self.guests().await?;
                 let Some(guest) = guests.get(&vmid).filter(|guest| guest.host != held.host) else {
                     return Err(error.into());
                 };
                 held.host = guest.host.clone();
-                self.client.vm_pending(&held.host, vmid).await?
+                self.ask(|| self.client.vm_pending(&held.host, vmid)).await?
             }
             pending => pending?,
         };
@@ -248,7 +248,7 @@ impl<T: Transport, D> Context<'_, T, D> {
         let mut errors = Errors::default();
         for _ in 0..ROUNDS {
             self.go_on()?;
-            let config = self.client.vm_pending(host, mark.vmid).await?.wanted();
+            let config = self.ask(|| self.client.vm_pending(host, mark.vmid)).await?.wanted();
             let same = config.name() == Some(node.name.value.as_str()) && has_mac(&config, node);
             if !same || config.is_template() || Mark::find(config.description()).is_some_and(|found| found != *mark) {
                 return Err(Trouble::seen(
@@ -284,8 +284,8 @@ impl<T: Transport, D> Context<'_, T, D> {
     pub(super) async fn remove_never_started(&self, held: &Held) -> Done<()> {
         let mut held = held.clone();
         let vmid = held.mark.vmid;
-        let status = self.client.vm_status(&held.host, vmid).await?;
-        let pending = self.client.vm_pending(&held.host, vmid).await?;
+        let status = self.ask(|| self.client.vm_status(&held.host, vmid)).await?;
+        let pending = self.ask(|| self.client.vm_pending(&held.host, vmid)).await?;
         held.recognise(&pending)?;
         if status.power != Power::Stopped {
             return Err(Trouble::seen(

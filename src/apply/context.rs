@@ -1,4 +1,5 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -11,8 +12,9 @@ use super::roster::Roster;
 use super::settings::{Settings, Stopped};
 use super::trouble::{Done, Trouble};
 use crate::model::{Cluster, HostName, NodeName, VmId};
+use crate::proxmox::answers::Guest;
 use crate::proxmox::task::{Ended, TaskWatcher, Upid};
-use crate::proxmox::{Client, Transport};
+use crate::proxmox::{Client, ProxmoxError, RefusalKind, Transport};
 
 /// What all nodes of a run share.
 pub(super) struct Context<'a, T, D> {
@@ -64,6 +66,9 @@ impl<'a, T: Transport + Clone, D> Context<'a, T, D> {
     }
 }
 
+/// How long to ask again what was not answered; a silent server takes half a minute for each attempt.
+const ASKING: Duration = Duration::from_secs(3);
+
 /// Connection attempts to nodes at the same time.
 const PROBES: usize = 64;
 
@@ -71,6 +76,40 @@ impl<T: Transport, D> Context<'_, T, D> {
     /// Ctrl-C is heard between requests, never inside one: a half-sent request helps nobody.
     pub(super) fn go_on(&self) -> Done<()> {
         if self.stopped.is_asked() { Err(Trouble::Interrupted(None)) } else { Ok(()) }
+    }
+
+    /// Asks something that changes nothing, and asks again when only the way there was in trouble.
+    pub(super) async fn ask<R, F>(&self, question: impl Fn() -> F) -> Done<R>
+    where
+        F: Future<Output = Result<R, ProxmoxError>>,
+    {
+        let mut patience = Patience::new(ASKING);
+        loop {
+            let error = match question().await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let passing = match error.kind() {
+                Some(RefusalKind::BackendSilent | RefusalKind::Ambiguous | RefusalKind::Busy | RefusalKind::Other) => {
+                    true
+                }
+                Some(_) => false,
+                None => matches!(error, ProxmoxError::Unanswered { .. }),
+            };
+            match patience.next().filter(|_| passing) {
+                Some(pause) => self.pause(pause).await?,
+                None => return Err(error.into()),
+            }
+        }
+    }
+
+    /// All guests, as they are from now on.
+    pub(super) async fn guests(&self) -> Done<Arc<BTreeMap<VmId, Guest>>> {
+        self.ask(|| self.roster.guests(self.client)).await
+    }
+
+    pub(super) async fn is_free(&self, vmid: VmId) -> Done<bool> {
+        self.ask(|| self.client.is_free(vmid)).await
     }
 
     pub(super) async fn pause(&self, time: Duration) -> Done<()> {

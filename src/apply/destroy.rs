@@ -162,15 +162,15 @@ impl<T: Transport> Context<'_, T, ()> {
     /// Makes sure that the VM and the volumes that should go with it are gone.
     async fn verify(&self, run: &mut Run<'_>, held: &Held, target: &Target) -> Done<()> {
         run.begin(Step::Verify);
-        match self.client.vm_pending(&held.host, target.vmid).await {
-            Err(error) if error.kind() == Some(&RefusalKind::NotFound) => {}
-            Err(error) if matches!(error.kind(), Some(RefusalKind::Forbidden { .. })) => {
+        match self.ask(|| self.client.vm_pending(&held.host, target.vmid)).await {
+            Err(Trouble::Call(error)) if error.kind() == Some(&RefusalKind::NotFound) => {}
+            Err(Trouble::Call(error)) if matches!(error.kind(), Some(RefusalKind::Forbidden { .. })) => {
                 // Whoever may only see what is in a pool is refused what is gone from it.
-                if !self.client.is_free(target.vmid).await? {
+                if !self.is_free(target.vmid).await? {
                     return Err(error.into());
                 }
             }
-            Err(error) => return Err(error.into()),
+            Err(trouble) => return Err(trouble),
             Ok(pending) if is_marked(&pending, &target.identity.mark) => {
                 return Err(Trouble::seen(
                     format!("VM {} is still there after it was deleted", target.vmid),
@@ -201,7 +201,8 @@ impl<T: Transport> Context<'_, T, ()> {
             .collect();
         let mut left = Vec::new();
         for storage in storages {
-            let listed = self.client.volumes(&held.host, &storage, Some("images"), Some(target.vmid)).await?;
+            let listed =
+                self.ask(|| self.client.volumes(&held.host, &storage, Some("images"), Some(target.vmid))).await?;
             let names = listed.into_iter().map(|volume| volume.id.to_string());
             left.extend(names.filter(|name| gone.contains(name.as_str())));
         }

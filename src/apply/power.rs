@@ -31,7 +31,7 @@ pub(super) enum Off {
 
 impl<T: Transport, D> Context<'_, T, D> {
     pub(super) async fn power(&self, held: &Held) -> Done<Power> {
-        Ok(self.client.vm_status(&held.host, held.mark.vmid).await?.power)
+        Ok(self.ask(|| self.client.vm_status(&held.host, held.mark.vmid)).await?.power)
     }
 
     /// Starts a VM that was recognised a moment ago. One that runs already is as good.

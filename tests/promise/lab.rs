@@ -4,8 +4,8 @@ use std::time::Duration;
 use pvetalos::apply::{self, Event, Outcome, Settings, Stopped};
 use pvetalos::config::{Explain, Inputs, load, parse_document};
 use pvetalos::model::{Cluster, TokenId};
-use pvetalos::observe::{Depth, observe};
-use pvetalos::plan::{self, DestroyOptions, DestroyPlan, Options, Plan};
+use pvetalos::observe::{Depth, ask_nodes, observe};
+use pvetalos::plan::{self, DestroyOptions, DestroyPlan, Observed, Options, Plan};
 use pvetalos::proxmox::{Client, ProxmoxError};
 use pvetalos::sim::{Clock, InProcess, Simulator, Waits, WorldFile};
 use serde_json::{Value, json};
@@ -69,8 +69,16 @@ impl Lab {
         Client::new(InProcess::new(self.simulator.clone(), self.authorization.clone()))
     }
 
+    async fn observe(&self, client: &Client<InProcess>, options: &Options) -> Result<Observed, ProxmoxError> {
+        let mut observed = observe(client, &self.cluster, Depth::ForCreation).await?;
+        if options.disruptive {
+            observed.talos = ask_nodes(&self.simulator.guest_network(), &self.cluster.nodes).await;
+        }
+        Ok(observed)
+    }
+
     pub(crate) async fn plan(&self, options: &Options) -> Result<Plan, ProxmoxError> {
-        let observed = observe(&self.client(), &self.cluster, Depth::ForCreation).await?;
+        let observed = self.observe(&self.client(), options).await?;
         Ok(plan::plan(&self.cluster, &observed, options))
     }
 
@@ -81,7 +89,7 @@ impl Lab {
 
     pub(crate) async fn provision_with(&self, options: &Options) -> Result<Vec<Outcome>, ProxmoxError> {
         let client = self.client();
-        let observed = observe(&client, &self.cluster, Depth::ForCreation).await?;
+        let observed = self.observe(&client, options).await?;
         let plan = plan::plan(&self.cluster, &observed, options);
         let network = self.simulator.guest_network();
         let (settings, never) = (Settings::default(), Stopped::never());
