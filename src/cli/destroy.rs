@@ -11,7 +11,8 @@ use super::session::{ConnectionArgs, Session, with_session};
 use crate::apply::{End, Outcome, Settings, Stop, belongings, destroy as carry_out};
 use crate::model::NodeName;
 use crate::observe::{Depth, observe};
-use crate::plan::{DestroyOptions, DestroyPlan, plan_destroy, wanted_gone};
+use crate::plan::{DestroyOptions, DestroyPlan, Obstacle, plan_destroy, wanted_gone};
+use crate::preflight::blind_spots;
 use crate::talos::probe;
 use crate::ui::{Progress, Ui, destroy_json, destroy_page, destroyed_page};
 
@@ -90,7 +91,17 @@ impl DestroyArgs {
             let mut observed = observe(client, cluster, Depth::Ours).await?;
             observed.talos = probe(&session.dial, cluster).await;
             let belongings = belongings(client, &wanted_gone(cluster, &observed, &options)).await?;
-            Ok(plan_destroy(cluster, &observed, &belongings, &options))
+            let mut plan = plan_destroy(cluster, &observed, &belongings, &options);
+            // What cannot be seen must not be called gone.
+            if let Some(absent) = plan.absent.first().cloned() {
+                let blind = blind_spots(client, cluster, &session.token).await?.into_iter();
+                plan.obstacles.extend(blind.map(|finding| Obstacle {
+                    node: absent.clone(),
+                    message: format!("its VM may be there all the same: {}", finding.message),
+                    fix: finding.fix.unwrap_or_default(),
+                }));
+            }
+            Ok(plan)
         };
         session.asking(ui, look).await
     }

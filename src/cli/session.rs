@@ -118,8 +118,8 @@ fn load_cluster(global: &GlobalArgs, ui: &mut Ui) -> Option<Cluster> {
 
 fn simulated(cluster: Cluster, pretended: Pretended, ui: &mut Ui) -> Session {
     let file = pretended.file.display();
-    let how = if pretended.goes_on { "goes on from" } else { "begins, and is kept in" };
-    ui.say(&format!("SIMULATION: no real Proxmox is touched; the world {how} {file}\n"));
+    let kept = if pretended.goes_on { "goes on in" } else { "is kept in" };
+    ui.say(&format!("SIMULATION: nothing real is touched; the world {kept} {file}\n"));
     let simulator = pretended.simulator();
     Session {
         cluster,

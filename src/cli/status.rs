@@ -9,6 +9,7 @@ use super::interrupt::Interrupts;
 use super::session::{ConnectionArgs, Session, with_session};
 use super::way::Way;
 use crate::observe::{Depth, observe};
+use crate::preflight::blind_spots;
 use crate::proxmox::{Client, ProxmoxError};
 use crate::status::{Status, status as judge};
 use crate::talos::probe;
@@ -51,7 +52,12 @@ async fn look(session: &Session, client: &Client<Way>) -> Result<Status, Proxmox
     let (observed, talos) = join(observe(client, cluster, Depth::Ours), probe(&session.dial, cluster)).await;
     let mut observed = observed?;
     observed.talos = talos;
-    Ok(judge(cluster, &observed, &session.token))
+    let mut status = judge(cluster, &observed, &session.token);
+    if status.nodes.iter().any(|node| node.vmid.is_none()) {
+        let blind = blind_spots(client, cluster, &session.token).await?;
+        status.notes.extend(blind.into_iter().map(|finding| finding.message));
+    }
+    Ok(status)
 }
 
 fn show(status: &Status, output: OutputFormat, ui: &mut Ui) -> io::Result<()> {

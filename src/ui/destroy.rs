@@ -66,3 +66,84 @@ pub fn destroy_json(plan: &DestroyPlan) -> Value {
     }
     Value::Object(document)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use super::*;
+    use crate::model::{Mark, NodeName, VmId};
+    use crate::plan::{Identity, Obstacle, Staying};
+
+    fn parsed<T: FromStr<Err: Display>>(text: &str) -> T {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn target(name: &str, number: u32) -> Target {
+        let (node, vmid): (NodeName, VmId) = (parsed(name), VmId::new(number).expect("it is the number of a VM"));
+        let mark = Mark { cluster: parsed("home"), node: node.clone(), vmid };
+        Target {
+            node,
+            vmid,
+            host: parsed("pve1"),
+            power: "running".to_owned(),
+            identity: Identity { mark, uuid: None },
+            goes: (0..3).map(|disk| format!("local-lvm:vm-{number}-disk-{disk}")).collect(),
+            stays: Vec::new(),
+            ha_managed: false,
+            purge: false,
+        }
+    }
+
+    fn plan(targets: Vec<Target>) -> DestroyPlan {
+        DestroyPlan { cluster: parsed("home"), targets, absent: vec![parsed("worker-2")], obstacles: Vec::new() }
+    }
+
+    #[test]
+    fn what_goes_and_what_stays_is_named() {
+        let staying = |volume: &str, why: &str| Staying { volume: volume.to_owned(), why: why.to_owned() };
+        let holds = Target {
+            stays: vec![
+                staying("ceph:vm-9999-pvc-1", "it belongs to somebody else"),
+                staying("local-lvm:vm-4000-disk-9", "the VM does not use it"),
+            ],
+            ha_managed: true,
+            purge: true,
+            ..target("cp-1", 4000)
+        };
+        insta::assert_snapshot!(destroy_page(&plan(vec![holds, target("worker-1", 4001)]), 80).plain(), @"
+        - cp-1      VM 4000 on pve1, running, managed by HA, also taken out of backup jobs, replication and HA
+                    goes   local-lvm:vm-4000-disk-0, local-lvm:vm-4000-disk-1,
+                           local-lvm:vm-4000-disk-2
+                    stays  ceph:vm-9999-pvc-1: it belongs to somebody else
+                    stays  local-lvm:vm-4000-disk-9: the VM does not use it
+        - worker-1  VM 4001 on pve1, running
+                    goes   local-lvm:vm-4001-disk-0, local-lvm:vm-4001-disk-1,
+                           local-lvm:vm-4001-disk-2
+        = worker-2  has no VM of ours
+
+        Destroy: 2 VMs with 6 volumes
+        ");
+    }
+
+    #[test]
+    fn an_obstacle_is_told_with_what_to_do() {
+        let obstacle = Obstacle {
+            node: parsed("cp-1"),
+            message: "VM 4000 is protected".to_owned(),
+            fix: "switch it off: `qm set 4000 --protection 0` on pve1".to_owned(),
+        };
+        let plan = DestroyPlan { obstacles: vec![obstacle], ..plan(vec![target("cp-1", 4000)]) };
+        insta::assert_snapshot!(destroy_page(&plan, 80).plain(), @"
+        - cp-1      VM 4000 on pve1, running
+                    goes   local-lvm:vm-4000-disk-0, local-lvm:vm-4000-disk-1,
+                           local-lvm:vm-4000-disk-2
+        = worker-2  has no VM of ours
+        ! cp-1      VM 4000 is protected
+                    fix: switch it off: `qm set 4000 --protection 0` on pve1
+
+        Destroy: nothing is touched, because 1 obstacle stands in the way
+        ");
+    }
+}

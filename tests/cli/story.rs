@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Run, Workdir};
+use crate::harness::{Run, Simulated, Workdir};
 use crate::plan::{nodes, world};
 
 /// What came, without what differs from run to run.
@@ -221,4 +221,41 @@ fn ctrl_c_names_what_goes_on_and_the_next_run_goes_on_with_it() {
 
     let joined = workdir.run(["plan", "--simulate=world.yaml", "-q", "--only", "worker-2"]);
     assert!(joined.stdout.contains("+ worker-2  join VM"), "{joined}");
+}
+
+/// Nobody is at these addresses, anywhere, so that nothing is waited for.
+const RACK: &str = "\
+name: rack
+network: {cidr: 192.0.2.0/24}
+proxmox: {storage: local-lvm}
+defaults: {talos_template: talos-1.12.0}
+nodes:
+  - {name: cp-1, address: 192.0.2.31, controller: true, mac_addr: 'bc:24:11:00:00:31'}
+  - {name: cp-2, address: 192.0.2.32, controller: true, mac_addr: 'bc:24:11:00:00:32', clone: linked}
+  - {name: cp-3, address: 192.0.2.33, controller: true, mac_addr: 'bc:24:11:00:00:33', storage: shared}
+";
+
+#[test]
+fn the_same_story_is_told_over_the_network() {
+    let simulated = Simulated::start(&[
+        "--world",
+        concat!(env!("CARGO_MANIFEST_DIR"), "/examples/worlds/three-hosts.yaml"),
+        "--clone-time",
+        "100ms",
+    ]);
+    let workdir = simulated.workdir(RACK);
+    let plan = workdir.run(["plan", "-q", "--exit-code"]);
+    assert_eq!(plan.exit, 4, "{plan}");
+    insta::assert_snapshot!("plan_over_the_network", timeless(&plan));
+    let run = workdir.run(["provision", "-q", "--no-wait"]);
+    assert_eq!(run.exit, 0, "{run}");
+    let again = workdir.run(["provision", "-q", "--no-wait"]);
+    assert_eq!(again.exit, 0, "{again}");
+    assert!(again.stdout.contains("nothing to do, 3 unchanged"), "{again}");
+    let status = workdir.run(["status", "-q", "--exit-code"]);
+    assert_eq!(status.exit, 5, "nobody answers at their addresses: {status}");
+    assert_eq!(status.stdout.matches("running").count(), 3, "{status}");
+    let destroy = workdir.run(["destroy", "-q", "--yes"]);
+    assert_eq!(destroy.exit, 0, "{destroy}");
+    assert!(workdir.run(["destroy", "-q"]).stdout.contains("nothing to destroy"));
 }
