@@ -92,7 +92,7 @@ impl<D: Dial> Watch<D> {
 
     /// Looks once at a node.
     pub async fn look(&self, target: &Target) -> Sighting {
-        self.look_again(target, NodeState::Unreachable).await
+        Box::pin(self.look_again(target, NodeState::Unreachable)).await
     }
 
     /// Looks at a node that was last seen so.
@@ -110,7 +110,7 @@ impl<D: Dial> Watch<D> {
             (Some(knock), stream, self.turns.acquire().await.expect(wait))
         };
         match stream {
-            // Boxed, because hundreds wait and few look: only those need the room for it.
+            // Boxed once more: many knock, and only few of them need the room for all the questions.
             Ok(stream) => Box::pin(recognise(target, stream, &self.patience)).await,
             Err(sighting) => sighting,
         }
@@ -133,7 +133,8 @@ impl<D: Dial> Watch<D> {
         loop {
             let look_at = Instant::now();
             let seen = last.as_ref().map_or(NodeState::Unreachable, |last| last.state);
-            let looked = timeout_at(end_at, self.look_again(target, seen)).await;
+            // Boxed, because a waiting node mostly sleeps, and whoever waits for hundreds keeps all of their states.
+            let looked = timeout_at(end_at, Box::pin(self.look_again(target, seen))).await;
             let now = began.elapsed();
             let sighting = match (looked, last.take()) {
                 (Ok(sighting), _) => sighting,
