@@ -61,11 +61,15 @@ pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mu
             Some(documents) => documents.print_plan(ui, plan_json(&plan))?,
             None => ui.show_page(&plan_page(&plan, ui.width()))?,
         }
-        if plan.needs_consent() && !args.yes {
-            consent(ui, &question(&plan), &["y", "yes"]).await?;
-        }
-        let outcomes = if plan.acts() { args.carry_out(session, &plan, global, ui).await? } else { Vec::new() };
-        let exit = verdict(&plan, &outcomes);
+        let (outcomes, exit) = match args.carry_out(session, &plan, global, ui).await {
+            Ok(outcomes) => {
+                let exit = verdict(&plan, &outcomes);
+                (outcomes, exit)
+            }
+            // Whoever reads documents gets a last one in any case.
+            Err(Ended::With(exit)) => (Vec::new(), exit),
+            Err(unwritable) => return Err(unwritable),
+        };
         match documents {
             Some(documents) => documents.print_result(ui, &outcomes, exit as u8)?,
             None if outcomes.is_empty() => {}
@@ -80,6 +84,7 @@ pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mu
 }
 
 impl ProvisionArgs {
+    /// Does what is planned, after asking where that is due.
     async fn carry_out(
         &self,
         session: &Session,
@@ -87,6 +92,12 @@ impl ProvisionArgs {
         global: &GlobalArgs,
         ui: &mut Ui,
     ) -> Result<Vec<Outcome>, Ended> {
+        if !plan.acts() {
+            return Ok(Vec::new());
+        }
+        if plan.needs_consent() && !self.yes {
+            consent(ui, &question(plan), &["y", "yes"]).await?;
+        }
         let settings = Settings {
             parallel: self.parallel.nodes(),
             volumes_per_storage: self.clones_per_storage.into(),
