@@ -18,6 +18,7 @@ pub mod observe;
 pub mod plan;
 pub mod preflight;
 pub mod proxmox;
+pub mod readiness;
 pub mod sim;
 pub mod status;
 pub mod talos;

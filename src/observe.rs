@@ -9,17 +9,16 @@
 //! A host or a VM that cannot be looked at hides no other.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use futures_util::future::{join_all, try_join};
-use futures_util::stream::{self, StreamExt};
 
-use crate::model::{Cluster, HostName, Node, NodeName, VmId};
-use crate::plan::{Observed, ObservedHost, ObservedVm, cluster_tag, without_vm};
+use crate::model::{Cluster, HostName, NodeName, VmId};
+use crate::plan::{Match, Observed, ObservedHost, ObservedVm, cluster_tag, identify, without_vm};
 use crate::preflight::{Needs, Unseen, look, unseen};
 use crate::proxmox::answers::{Guest, GuestKind, Host, VmListed};
 use crate::proxmox::{Client, ProxmoxError, RefusalKind, Transport};
-use crate::talos::{Dial, PortState, port_state};
+use crate::readiness;
+use crate::talos::{Dial, Sighting, Target, Watch};
 
 /// How much to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,18 +70,18 @@ pub async fn observe<T: Transport>(
     Ok(observed)
 }
 
-/// Asks the nodes themselves whether they can be reached.
-pub async fn ask_nodes<D: Dial>(dial: &D, nodes: impl IntoIterator<Item = &Node>) -> BTreeMap<NodeName, PortState> {
-    let asked = nodes
-        .into_iter()
-        .map(|node| async { (node.name.value.clone(), port_state(dial, node.address.value, ANSWER_WITHIN).await) });
-    stream::iter(asked).buffer_unordered(PROBES).collect().await
+/// Asks the nodes themselves how they are, and whether they are the machines that Proxmox showed.
+pub async fn ask_nodes<D: Dial>(dial: D, cluster: &Cluster, observed: &Observed) -> BTreeMap<NodeName, Sighting> {
+    let watch = Watch::new(dial);
+    let asked = cluster.nodes.iter().map(async |node| {
+        let target = match identify(cluster, node, observed) {
+            Match::Ours(vm) => readiness::target(node, &vm.config, None),
+            _ => Target::of(node),
+        };
+        (node.name.value.clone(), watch.look(&target).await)
+    });
+    join_all(asked).await.into_iter().collect()
 }
-
-/// Connection attempts at the same time.
-const PROBES: usize = 64;
-/// How long a node has to answer.
-const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
 async fn list<T: Transport>(client: &Client<T>, host: &Host) -> Result<Vec<VmListed>, Unseen> {
     if !host.is_online() {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::model::{Cluster, ClusterName, HostName, Node, NodeName, Role, TokenId, VmId};
 use crate::plan::{LeftOver, Match, NodePlan, Observed, ObservedVm, Options, Plan, Verdict, identify, plan};
-use crate::talos::PortState;
+use crate::talos::{Identity, NodeState, Sighting};
 
 /// How a cluster is.
 #[derive(Clone, Debug, Serialize)]
@@ -36,8 +36,12 @@ pub struct NodeStatus {
     pub drift: Vec<String>,
     /// Options whose new values wait for the VM to be switched off and on.
     pub waiting: Vec<String>,
-    /// What the node itself said.
-    pub talos: Option<PortState>,
+    /// How the node itself was when it was asked.
+    pub talos: Option<NodeState>,
+    /// The version of Talos, if the node tells it.
+    pub talos_version: Option<String>,
+    /// Whether what the node says about itself proves that it is this VM.
+    pub identity_verified: bool,
     /// What is wrong with it, a sentence each.
     pub findings: Vec<String>,
     /// What is not as in the files and does not have to be, a sentence each.
@@ -65,7 +69,7 @@ fn node_status(cluster: &Cluster, node: &Node, planned: NodePlan, observed: &Obs
         Match::Ours(vm) | Match::Adoptable(vm) => Some(vm),
         _ => None,
     };
-    let talos = observed.talos.get(&node.name.value).copied();
+    let sighting = observed.talos.get(&node.name.value);
     let NodePlan { role, address, vmid, host, verdict, differences, held_back, notes, .. } = planned;
     let mut findings = match (&found, verdict) {
         (Match::Absent, _) => vec!["it has no VM yet; `pvetalos provision` makes it".to_owned()],
@@ -79,7 +83,9 @@ fn node_status(cluster: &Cluster, node: &Node, planned: NodePlan, observed: &Obs
         }
         _ => Vec::new(),
     };
-    findings.extend(state_findings(vm, talos, address));
+    findings.extend(state_findings(vm, sighting, address));
+    let talos_findings = sighting.iter().flat_map(|sighting| sighting.findings());
+    findings.extend(talos_findings.map(ToString::to_string));
     let mut drift: Vec<String> = Vec::new();
     for difference in differences.iter().chain(&held_back) {
         // The size of a disk stands beside its options.
@@ -99,26 +105,32 @@ fn node_status(cluster: &Cluster, node: &Node, planned: NodePlan, observed: &Obs
         drift,
         // The plan counts those in that it would only write.
         waiting: vm.map(|vm| vm.pending.waiting().into_iter().map(str::to_owned).collect()).unwrap_or_default(),
-        talos,
+        talos: sighting.map(|sighting| sighting.state),
+        talos_version: sighting.and_then(Sighting::version).map(str::to_owned),
+        identity_verified: sighting.is_some_and(|sighting| sighting.identity() == Identity::Verified),
         findings,
         notes,
     }
 }
 
 /// What power and network say about each other.
-fn state_findings(vm: Option<&ObservedVm>, talos: Option<PortState>, address: IpAddr) -> Option<String> {
-    match (vm, talos) {
+fn state_findings(vm: Option<&ObservedVm>, sighting: Option<&Sighting>, address: IpAddr) -> Option<String> {
+    let state = sighting.map(|sighting| sighting.state);
+    let evidence = || sighting.map_or("", |sighting| sighting.evidence.as_str());
+    match (vm, state) {
         (Some(vm), Some(state)) if !vm.is_running() && state.is_held() => Some(format!(
             "its VM {} is off, and somebody answers at {address} all the same: another machine has its address",
             vm.vmid
         )),
         (Some(vm), _) if !vm.is_running() => Some(format!("its VM {} is off", vm.vmid)),
-        (Some(_), Some(PortState::Unreachable)) => {
+        (Some(_), Some(NodeState::Unreachable)) => {
             Some(format!("nobody answers at {address}; it may still be booting"))
         }
-        (Some(_), Some(PortState::Closed)) => {
-            Some(format!("{address} answers, but Talos' port is closed; it may still be booting"))
+        (Some(_), Some(NodeState::Closed | NodeState::Starting)) => {
+            Some(format!("Talos at {address} is not ready: {}; it may still be booting", evidence()))
         }
+        (Some(_), Some(NodeState::NotTalos)) => Some(format!("what answers at {address} is not Talos: {}", evidence())),
+        (Some(_), Some(NodeState::WrongHost)) => Some(format!("WRONG HOST at {address}: {}", evidence())),
         (None, Some(state)) if state.is_held() => Some(format!("somebody answers at {address} all the same")),
         _ => None,
     }
@@ -130,10 +142,9 @@ mod tests {
 
     use super::*;
     use crate::config::{Explain, Inputs, load};
-    use crate::observe::{Depth, observe};
+    use crate::observe::{Depth, ask_nodes, observe};
     use crate::proxmox::Client;
     use crate::sim::{InProcess, Simulator, World};
-    use crate::talos::probe;
 
     const NODES: &str = "\
 name: home
@@ -166,7 +177,7 @@ nodes:
         let simulator = Simulator::new(world);
         let client = Client::new(InProcess::new(simulator.clone(), authorization));
         let mut observed = observe(&client, &cluster, Depth::Ours).await.expect("the simulator answers");
-        observed.talos = probe(&simulator.guest_network(), &cluster).await;
+        observed.talos = ask_nodes(simulator.guest_network(), &cluster, &observed).await;
         let token = "root@pam!pvetalos".parse().expect("it is a token");
         (status(&cluster, &observed, &token), simulator)
     }
@@ -180,7 +191,7 @@ nodes:
         let vms = json!({"201": ours(1, "pve1"), "202": ours(2, "pve2"), "203": ours(3, "pve1")});
         let (status, _) = of(json!({"hosts": hosts(), "vms": vms})).await;
         assert!(status.healthy, "{status:#?}");
-        assert!(status.nodes.iter().all(|node| node.healthy && node.talos == Some(PortState::Open)));
+        assert!(status.nodes.iter().all(|node| node.healthy && node.talos == Some(NodeState::Maintenance)));
     }
 
     #[tokio::test(start_paused = true)]

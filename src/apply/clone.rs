@@ -13,10 +13,8 @@ use crate::proxmox::answers::{Guest, GuestKind, Power, VmPending};
 use crate::proxmox::calls::{CloneTarget, CloneVm};
 use crate::proxmox::task::{TaskError, Upid};
 use crate::proxmox::{Effect, ProxmoxError, RefusalKind, Transport};
-use crate::talos::{Dial, port_state};
+use crate::talos::{Dial, Target, Watch};
 
-/// How long somebody at an address has to answer.
-const ADDRESS_PATIENCE: Duration = Duration::from_secs(2);
 /// How long to look for what a lost request may have begun.
 const AFTER_SILENCE: Duration = Duration::from_secs(10);
 /// How long a lock may stand still, with no task in sight that holds it.
@@ -44,17 +42,14 @@ enum Attempt {
     Again,
 }
 
-impl<T: Transport, D: Dial> Context<'_, T, D> {
+impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
     /// Makes the VM of a node, or joins whoever is making it. Nothing when it has to begin again.
     pub(super) async fn create(&self, run: &mut Run<'_>, node: &Node, creation: &Creation) -> Done<Option<Held>> {
         let mut mark = creation.mark(&self.cluster.name.value, &node.name.value);
         run.begin(Step::CheckAddress);
-        let held = {
-            let _turn = self.probes.acquire().await.expect("the semaphore is never closed");
-            port_state(self.dial, node.address.value, ADDRESS_PATIENCE).await.is_held()
-        };
-        if held {
-            return self.join_or_fail(run, node, &mark).await.map(Some);
+        let sighting = self.watch.look(&Target::of(node)).await;
+        if sighting.state.is_held() {
+            return self.join_or_fail(run, node, &mark, &sighting.evidence).await.map(Some);
         }
         if creation.automatic
             && self.waited_for_others(run, creation).await?
@@ -121,11 +116,11 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
     }
 
     /// Somebody answers at the address of a node that has no VM: it may be that somebody made it a moment ago.
-    async fn join_or_fail(&self, run: &mut Run<'_>, node: &Node, mark: &Mark) -> Done<Held> {
+    async fn join_or_fail(&self, run: &mut Run<'_>, node: &Node, mark: &Mark, evidence: &str) -> Done<Held> {
         match self.join_made(run, mark).await? {
             Some(held) => Ok(held),
             None => Err(Trouble::seen(
-                format!("somebody answers at {} already, and it is not this node", node.address.value),
+                format!("somebody answers at {} already, and it is not this node: {evidence}", node.address.value),
                 "give the node another address, or switch off what holds it; nothing was made",
             )),
         }

@@ -26,21 +26,24 @@ pub(super) struct Held {
     /// Whether its number was chosen freely in this run, so that another run may have chosen another one.
     pub(super) may_have_twin: bool,
     uuid: Option<String>,
+    /// The options when they were read last.
+    pub(super) config: VmConfig,
 }
 
 impl Held {
     pub(super) fn new(mark: Mark, host: HostName, running: bool) -> Self {
-        Self { mark, host, running, may_have_twin: false, uuid: None }
+        Self { mark, host, running, may_have_twin: false, uuid: None, config: VmConfig::default() }
     }
 
     /// One whose UUID was seen when the plan was made.
     pub(super) fn planned(identity: Identity, host: HostName, running: bool) -> Self {
-        Self { mark: identity.mark, host, running, may_have_twin: false, uuid: identity.uuid }
+        Self { uuid: identity.uuid, ..Self::new(identity.mark, host, running) }
     }
 
     /// Makes sure that it is still the same VM: a number may be given to another one within seconds.
     pub(super) fn recognise(&mut self, pending: &VmPending) -> Done<()> {
-        let config = pending.wanted();
+        self.config = pending.wanted();
+        let config = &self.config;
         let vmid = self.mark.vmid;
         let changed = |what: String| {
             Trouble::seen(
@@ -74,7 +77,7 @@ enum Written {
     LookLater,
 }
 
-impl<T: Transport, D> Context<'_, T, D> {
+impl<T: Transport, W> Context<'_, T, W> {
     /// Reads the options of a VM, wherever it is by now, and makes sure that it is the same one.
     pub(super) async fn read(&self, run: &mut Run<'_>, held: &mut Held) -> Done<VmPending> {
         let vmid = held.mark.vmid;

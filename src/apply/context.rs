@@ -3,7 +3,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::event::{End, Event, EventKind, Outcome, Step};
@@ -17,17 +16,17 @@ use crate::proxmox::task::{Ended, TaskWatcher, Upid};
 use crate::proxmox::{Client, ProxmoxError, RefusalKind, Transport};
 
 /// What all nodes of a run share.
-pub(super) struct Context<'a, T, D> {
+pub(super) struct Context<'a, T, W> {
     pub(super) client: &'a Client<T>,
     pub(super) watcher: TaskWatcher<T>,
-    pub(super) dial: &'a D,
+    /// Who looks at the nodes; nobody where only VMs matter.
+    pub(super) watch: W,
     pub(super) cluster: &'a Cluster,
     pub(super) settings: Settings,
     pub(super) stopped: &'a Stopped,
     pub(super) tell: &'a (dyn Fn(Event) + Sync),
     pub(super) volumes: Limits<StoragePlace>,
     pub(super) starts: Limits<HostName>,
-    pub(super) probes: Semaphore,
     pub(super) roster: Roster,
     /// The token may not set the start order.
     pub(super) no_startup: AtomicBool,
@@ -37,10 +36,10 @@ pub(super) struct Context<'a, T, D> {
     pub(super) others_done: tokio::sync::Mutex<BTreeSet<(HostName, VmId)>>,
 }
 
-impl<'a, T: Transport + Clone, D> Context<'a, T, D> {
+impl<'a, T: Transport + Clone, W> Context<'a, T, W> {
     pub(super) fn new(
         client: &'a Client<T>,
-        dial: &'a D,
+        watch: W,
         cluster: &'a Cluster,
         settings: Settings,
         stopped: &'a Stopped,
@@ -50,14 +49,13 @@ impl<'a, T: Transport + Clone, D> Context<'a, T, D> {
         Self {
             client,
             watcher: TaskWatcher::new(client.clone(), settings.pace),
-            dial,
+            watch,
             cluster,
             settings,
             stopped,
             tell,
             volumes: Limits::new(settings.volumes_per_storage),
             starts: Limits::new(settings.starts_per_host),
-            probes: Semaphore::new(PROBES),
             roster,
             no_startup: AtomicBool::new(false),
             no_tags: AtomicBool::new(false),
@@ -69,10 +67,7 @@ impl<'a, T: Transport + Clone, D> Context<'a, T, D> {
 /// How long to ask again what was not answered; a silent server takes half a minute for each attempt.
 const ASKING: Duration = Duration::from_secs(3);
 
-/// Connection attempts to nodes at the same time.
-const PROBES: usize = 64;
-
-impl<T: Transport, D> Context<'_, T, D> {
+impl<T: Transport, W> Context<'_, T, W> {
     /// Ctrl-C is heard between requests, never inside one: a half-sent request helps nobody.
     pub(super) fn go_on(&self) -> Done<()> {
         if self.stopped.is_asked() { Err(Trouble::Interrupted(None)) } else { Ok(()) }

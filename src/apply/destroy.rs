@@ -81,7 +81,7 @@ pub async fn destroy<T: Transport + Clone>(
         return Vec::new();
     }
     let roster = Roster::new(BTreeSet::new(), BTreeSet::new());
-    let context = Context::new(client, &(), cluster, *settings, stopped, tell, roster);
+    let context = Context::new(client, (), cluster, *settings, stopped, tell, roster);
     let mut outcomes: Vec<(usize, Outcome)> = stream::iter(plan.targets.iter().enumerate())
         .map(async |(index, target)| (index, context.destroy(target).await))
         .buffer_unordered(settings.parallel.max(1))

@@ -1,12 +1,11 @@
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
 
 use super::clone::{Holder, Moment};
 use super::configure::Held;
 use super::context::{Context, Run};
-use super::event::{End, Event, Failure, Outcome, Step};
+use super::event::{End, Event, Outcome, Step};
 use super::power::Off;
 use super::roster::Roster;
 use super::settings::{Settings, Stopped};
@@ -14,7 +13,7 @@ use super::trouble::{Done, Trouble};
 use crate::model::{Cluster, HostName, Mark, Node, Role, VmId};
 use crate::plan::{Creation, Identity, NodePlan, Plan, Verdict};
 use crate::proxmox::{Client, Transport};
-use crate::talos::{Dial, PORT, PortState};
+use crate::talos::{Dial, Goal, NodeState, Target, Watch};
 
 /// How often a node may have to begin again because of another run.
 const BEGINNINGS: u32 = 5;
@@ -34,7 +33,7 @@ pub async fn apply<T: Transport + Clone, D: Dial>(
 ) -> Vec<Outcome> {
     let reserved: BTreeSet<VmId> = plan.nodes.iter().filter_map(|node| node.vmid).collect();
     let roster = Roster::new(plan.strangers.clone(), reserved);
-    let context = Context::new(client, dial, cluster, *settings, stopped, tell, roster);
+    let context = Context::new(client, Watch::new(dial), cluster, *settings, stopped, tell, roster);
     let acting: Vec<(usize, &NodePlan)> = plan.nodes.iter().enumerate().filter(|(_, node)| node.acts()).collect();
     let (mut cycled, rest): (Vec<_>, Vec<_>) = acting.into_iter().partition(|(_, node)| node.power_cycle);
     let mut outcomes: Vec<(usize, Outcome)> = stream::iter(rest)
@@ -58,7 +57,7 @@ pub async fn apply<T: Transport + Clone, D: Dial>(
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-impl<T: Transport, D: Dial> Context<'_, T, D> {
+impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
     async fn run(&self, plan: &NodePlan) -> Outcome {
         let mut run = Run::new(&plan.node, (plan.vmid, plan.host.clone()), first_step(&plan.verdict), self.tell);
         let node = self.cluster.nodes.iter().find(|node| node.name.value == plan.node);
@@ -95,8 +94,13 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
             Verdict::Finish | Verdict::Update | Verdict::Start => {
                 let mut held = self.existing(plan)?;
                 if plan.power_cycle {
+                    let way = match self.watch.look(&Target::of(node)).await.state {
+                        NodeState::Configured => Off::Politely,
+                        // There is nothing to lose, and in maintenance a shutdown may come back as a restart.
+                        _ => Off::AtOnce,
+                    };
                     self.read(run, &mut held).await?;
-                    self.switch_off(run, &mut held, Off::Politely).await?;
+                    self.switch_off(run, &mut held, way).await?;
                 }
                 self.converge(run, node, &mut held, false).await?;
                 held
@@ -111,10 +115,12 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
         if start {
             self.start(run, &mut held).await?;
         }
-        let joined = matches!(plan.verdict, Verdict::Create(_) | Verdict::Join) && held.running;
-        match self.settings.wait.filter(|_| start || joined) {
+        let made = matches!(plan.verdict, Verdict::Create(_) | Verdict::Join);
+        // A machine that nobody has used yet has no configuration; any other may have one.
+        let goal = if made { Goal::Maintenance } else { Goal::Any };
+        match self.settings.wait.filter(|_| start || (made && held.running)) {
             None => Ok(End::Done { talos: None }),
-            Some(limit) => self.await_node(run, node, limit).await,
+            Some(limit) => self.await_node(run, node, &held, goal, limit).await,
         }
     }
 
@@ -168,30 +174,6 @@ impl<T: Transport, D: Dial> Context<'_, T, D> {
         let (mark, host) = self.known(plan)?;
         let identity = Identity { mark, uuid: plan.uuid.clone() };
         Ok(Held::planned(identity, host, plan.running))
-    }
-
-    async fn await_node(&self, run: &mut Run<'_>, node: &Node, limit: Duration) -> Done<End> {
-        run.begin(Step::Await);
-        let address = node.address.value;
-        let waited = self.await_talos(address, limit).await?;
-        if waited.last == PortState::Open {
-            return Ok(End::Done { talos: Some(waited.last.to_string()) });
-        }
-        let failure = Failure {
-            step: Step::Await,
-            message: format!(
-                "Talos could not be reached at {address}:{} within {} s: {}",
-                PORT,
-                limit.as_secs(),
-                waited.told()
-            ),
-            log: Vec::new(),
-            hint:
-                "look at the VM's console; usual causes are a bridge or VLAN that does not lead here, an address that \
-                   does not fit the network, and a template that is not a nocloud image"
-                    .to_owned(),
-        };
-        Ok(End::TimedOut { failure })
     }
 }
 

@@ -11,6 +11,7 @@ mod event;
 mod executor;
 mod limits;
 mod power;
+mod ready;
 mod roster;
 mod settings;
 mod trouble;

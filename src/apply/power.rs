@@ -1,7 +1,4 @@
-use std::net::IpAddr;
 use std::time::Duration;
-
-use tokio::time::Instant;
 
 use super::configure::Held;
 use super::context::{Context, Patience, Run};
@@ -10,7 +7,6 @@ use super::trouble::{Done, Trouble};
 use crate::proxmox::answers::Power;
 use crate::proxmox::task::TaskError;
 use crate::proxmox::{Effect, RefusalKind, Transport};
-use crate::talos::{Dial, PortState, port_state};
 
 /// How long a start is tried again: the process of a VM that was stopped may still hold its disks (seen for seconds).
 const START_PATIENCE: Duration = Duration::from_secs(30);
@@ -18,8 +14,6 @@ const START_PATIENCE: Duration = Duration::from_secs(30);
 const HA_PATIENCE: Duration = Duration::from_mins(3);
 /// How long a guest has to shut down by itself, in seconds.
 const SHUTDOWN: u32 = 60;
-/// How long one connection attempt may take.
-const ATTEMPT: Duration = Duration::from_secs(2);
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +23,7 @@ pub(super) enum Off {
     AtOnce,
 }
 
-impl<T: Transport, D> Context<'_, T, D> {
+impl<T: Transport, W> Context<'_, T, W> {
     pub(super) async fn power(&self, held: &Held) -> Done<Power> {
         Ok(self.ask(|| self.client.vm_status(&held.host, held.mark.vmid)).await?.power)
     }
@@ -153,42 +147,5 @@ fn may_try_again(trouble: &Trouble) -> bool {
             }
         },
         Trouble::Seen { .. } | Trouble::Interrupted(_) => false,
-    }
-}
-
-/// What was seen of a node while it was waited for.
-pub(super) struct Waited {
-    pub(super) last: PortState,
-    /// What was seen, in the order of first sight.
-    pub(super) history: Vec<(Duration, PortState)>,
-}
-
-impl<T: Transport, D: Dial> Context<'_, T, D> {
-    /// Waits until Talos can be reached at an address.
-    pub(super) async fn await_talos(&self, address: IpAddr, limit: Duration) -> Done<Waited> {
-        let began = Instant::now();
-        let mut history: Vec<(Duration, PortState)> = Vec::new();
-        loop {
-            let state = {
-                let _turn = self.probes.acquire().await.expect("the semaphore is never closed");
-                port_state(self.dial, address, ATTEMPT).await
-            };
-            if history.last().is_none_or(|(_, last)| *last != state) {
-                history.push((began.elapsed(), state));
-            }
-            if state == PortState::Open || began.elapsed() >= limit {
-                return Ok(Waited { last: state, history });
-            }
-            self.pause(Duration::from_secs(1)).await?;
-        }
-    }
-}
-
-impl Waited {
-    /// What was seen, in words.
-    pub(super) fn told(&self) -> String {
-        let parts: Vec<String> =
-            self.history.iter().map(|(after, state)| format!("{state} after {} s", after.as_secs())).collect();
-        parts.join(", ")
     }
 }

@@ -14,6 +14,8 @@ pub struct Settings {
     pub starts_per_host: usize,
     /// How long to wait for Talos; not at all when there is none.
     pub wait: Option<Duration>,
+    /// Whether a node that should boot with secure boot and does not is good enough.
+    pub allow_secureboot_off: bool,
     pub pace: Pace,
     /// Whether to tell how far clones are, which costs requests.
     pub percent: bool,
@@ -26,6 +28,7 @@ impl Default for Settings {
             volumes_per_storage: 3,
             starts_per_host: 4,
             wait: Some(Duration::from_mins(10)),
+            allow_secureboot_off: false,
             pace: Pace::default(),
             percent: false,
         }

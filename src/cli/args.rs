@@ -10,6 +10,7 @@ use super::schema::SchemaArgs;
 use super::simulate::SimulateArgs;
 use super::status::StatusArgs;
 use super::validate::ValidateArgs;
+use super::wait::WaitArgs;
 use crate::config::{Inputs, Locations};
 use crate::ui::{Documents, LogFormat};
 
@@ -49,6 +50,7 @@ pub(super) enum Command {
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
     Simulate(SimulateArgs),
+    Wait(WaitArgs),
 }
 
 /// The variables behind some flags are read by `config`: it knows which of the two gave a value, and has one rule for

@@ -10,10 +10,9 @@ use super::provision::Parallel;
 use super::session::{ConnectionArgs, Session, with_session};
 use crate::apply::{End, Outcome, Settings, Stop, belongings, destroy as carry_out};
 use crate::model::NodeName;
-use crate::observe::{Depth, observe};
+use crate::observe::{Depth, ask_nodes, observe};
 use crate::plan::{DestroyOptions, DestroyPlan, Obstacle, plan_destroy, wanted_gone};
 use crate::preflight::blind_spots;
-use crate::talos::probe;
 use crate::ui::{Progress, Ui, destroy_json, destroy_page, destroyed_page};
 
 /// Destroy the VMs of the cluster
@@ -29,7 +28,7 @@ pub(super) struct DestroyArgs {
     /// Destroy VMs of nodes that are not in the files any more, and no others
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "only")]
     left_over: Option<Vec<NodeName>>,
-    /// Also destroy control planes that answer while others stay
+    /// Also destroy configured control planes while others stay
     #[arg(long)]
     break_quorum: bool,
     /// Also destroy VMs that hold volumes of others, which stay
@@ -91,7 +90,7 @@ impl DestroyArgs {
         let client = session.client(ui)?;
         let look = async {
             let mut observed = observe(client, cluster, Depth::Ours).await?;
-            observed.talos = probe(&session.dial, cluster).await;
+            observed.talos = ask_nodes(&session.dial, cluster, &observed).await;
             let belongings = belongings(client, &wanted_gone(cluster, &observed, &options)).await?;
             let mut plan = plan_destroy(cluster, &observed, &belongings, &options);
             // What cannot be seen must not be called gone.

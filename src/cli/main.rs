@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::args::{Arguments, Command};
 use super::exit::Exit;
-use super::{destroy, doctor, plan, provision, schema, simulate, status, validate};
+use super::{destroy, doctor, plan, provision, schema, simulate, status, validate, wait};
 use crate::ui::{LogFormat, Talk, Ui, start_log};
 
 /// Runs one command of the program.
@@ -44,6 +44,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
         Command::Schema(args) => schema::schema(args, global, &mut ui),
         Command::Simulate(args) => run(simulate::simulate(args, global, &mut ui)),
+        Command::Wait(args) => run(wait::wait(args, global, &mut ui)),
     };
     match result {
         Ok(exit) => exit,

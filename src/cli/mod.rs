@@ -14,7 +14,9 @@ mod schema;
 mod session;
 mod simulate;
 mod status;
+mod talos;
 mod validate;
+mod wait;
 mod way;
 mod world;
 

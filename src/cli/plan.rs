@@ -6,9 +6,8 @@ use super::exit::{Ended, Exit};
 use super::session::{ConnectionArgs, Session, with_session};
 use crate::config::named_nodes;
 use crate::model::{Cluster, NodeName};
-use crate::observe::{Depth, observe};
+use crate::observe::{Depth, ask_nodes, observe};
 use crate::plan::{NodePlan, Options, Plan, plan as decide};
-use crate::talos::probe;
 use crate::ui::{Ui, plan_json, plan_page, pretty, to_yaml};
 
 /// Show what provision would do, without doing it
@@ -84,8 +83,8 @@ impl Wishes {
         let client = session.client(ui)?;
         let mut observed = session.asking(ui, observe(client, cluster, Depth::ForCreation)).await?;
         if self.disruptive {
-            let probe = async { Ok(probe(&session.dial, cluster).await) };
-            observed.talos = session.asking(ui, probe).await?;
+            let asked = async { Ok(ask_nodes(&session.dial, cluster, &observed).await) };
+            observed.talos = session.asking(ui, asked).await?;
         }
         let options = Options {
             adopt: self.adopt,

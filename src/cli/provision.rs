@@ -15,8 +15,8 @@ use crate::ui::{Progress, Ui, plan_json, plan_page, provisioned_page};
 
 /// Bring every node to Talos maintenance mode
 ///
-/// Shows the plan, applies it, and waits until Talos' port is open. Creating and changing in place ask nothing; adopting
-/// and interrupting do. Running it twice changes nothing the second time.
+/// Shows the plan, applies it, and waits until every node says itself that it is in maintenance mode. Creating and
+/// changing in place ask nothing; adopting and interrupting do. Running it twice changes nothing the second time.
 #[derive(Debug, clap::Args)]
 pub(super) struct ProvisionArgs {
     #[command(flatten)]
@@ -27,6 +27,9 @@ pub(super) struct ProvisionArgs {
     /// How long to wait for Talos on each node, as in 90s or 10m
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration)]
     timeout: Duration,
+    /// Take a node that should boot with secure boot and does not
+    #[arg(long)]
+    allow_secureboot_off: bool,
     /// Clones and other new disks at the same time on one storage
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
     clones_per_storage: u16,
@@ -102,6 +105,7 @@ impl ProvisionArgs {
             parallel: self.parallel.nodes(),
             volumes_per_storage: self.clones_per_storage.into(),
             wait: (!self.no_wait).then_some(self.timeout),
+            allow_secureboot_off: self.allow_secureboot_off,
             percent: !global.quiet,
             ..session.settings()
         };

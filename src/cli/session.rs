@@ -6,13 +6,14 @@ use super::args::GlobalArgs;
 use super::exit::{Ended, Exit};
 use super::interrupt::Interrupts;
 use super::pretend::Pretended;
-use super::way::{Dialer, Way};
+use super::talos::TalosArgs;
+use super::way::Way;
 use crate::apply::Settings;
 use crate::config::{Connection, Explain, Loaded, load};
 use crate::model::{Cluster, TokenId};
 use crate::proxmox::task::Pace;
 use crate::proxmox::{Client, HttpsTransport, ProxmoxError, SetupError, Timing, Trust};
-use crate::talos::Direct;
+use crate::talos::AnyDial;
 use crate::ui::Ui;
 
 /// How to reach Proxmox, for commands that do.
@@ -21,6 +22,8 @@ pub(super) struct ConnectionArgs {
     /// Do not verify the server's certificate: whoever is in between can steal the token
     #[arg(long, help_heading = "Input")]
     insecure: bool,
+    #[command(flatten)]
+    talos: TalosArgs,
 }
 
 /// A cluster, and the ways to its Proxmox and its nodes.
@@ -28,7 +31,7 @@ pub(super) struct Session {
     pub(super) cluster: Cluster,
     pub(super) token: TokenId,
     pub(super) client: Result<Client<Way>, SetupError>,
-    pub(super) dial: Dialer,
+    pub(super) dial: AnyDial,
     pretended: Option<Pretended>,
 }
 
@@ -125,16 +128,17 @@ fn simulated(cluster: Cluster, pretended: Pretended, ui: &mut Ui) -> Session {
         cluster,
         token: pretended.token.id.clone(),
         client: Ok(Client::new(Way::Simulated(pretended.transport()))),
-        dial: Dialer::Simulated(simulator.guest_network()),
+        dial: AnyDial::new(simulator.guest_network()),
         pretended: Some(pretended),
     }
 }
 
 fn real(args: &ConnectionArgs, cluster: Cluster, ui: &mut Ui) -> Option<Session> {
-    let connection = match Connection::of(&cluster) {
-        Ok(connection) => connection,
-        Err(problems) => {
-            ui.show_problems(&problems);
+    let (connection, dial) = match (Connection::of(&cluster), args.talos.dial()) {
+        (Ok(connection), Ok(dial)) => (connection, dial),
+        (connection, dial) => {
+            ui.show_problems(&connection.err().unwrap_or_default());
+            ui.show_problems(dial.err().as_slice());
             return None;
         }
     };
@@ -153,7 +157,7 @@ fn real(args: &ConnectionArgs, cluster: Cluster, ui: &mut Ui) -> Option<Session>
         cluster,
         token: connection.token.id,
         client: transport.map(|transport| Client::new(Way::Https(Arc::new(transport)))),
-        dial: Dialer::Direct(Direct),
+        dial,
         pretended: None,
     })
 }

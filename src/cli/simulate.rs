@@ -13,15 +13,19 @@ use crate::config::Problem;
 use crate::sim::{Adjustments, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
 use crate::ui::{Ui, to_yaml};
 
-/// Simulate a Proxmox cluster on this machine
+/// Simulate a Proxmox cluster on this machine, with Talos in its VMs
 ///
-/// Answers as the API of Proxmox VE does, to pvetalos and to any other client, until Ctrl-C. Nothing outside this
-/// machine is touched, and nobody outside it can connect.
+/// Answers as the API of Proxmox VE does, to pvetalos and to any other client, until Ctrl-C. Every VM that is started
+/// answers as Talos does, behind a SOCKS5 proxy. Nothing outside this machine is touched, and nobody outside it can
+/// connect.
 #[derive(Debug, clap::Args)]
 pub(super) struct SimulateArgs {
     /// Where to listen: loopback only; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8006", value_parser = loopback)]
     listen: SocketAddr,
+    /// The port of the SOCKS5 proxy through which the simulated nodes can be reached; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    talos_proxy_port: u16,
     /// The world to begin with [default: one host, built in]
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
@@ -121,7 +125,12 @@ async fn serve(
     ui: &mut Ui,
 ) -> io::Result<Result<(), Problem>> {
     let waits = Waits { latency: args.latency, ..Waits::default() };
-    let options = SimulationOptions { listen: args.listen, waits, ..SimulationOptions::default() };
+    let options = SimulationOptions {
+        listen: args.listen,
+        gate_port: args.talos_proxy_port,
+        waits,
+        ..SimulationOptions::default()
+    };
     let simulation = match Simulation::start(file, options).await {
         Ok(simulation) => simulation,
         Err(error) => return Ok(Err(problem(&error, error.hint().to_owned()))),

@@ -1,24 +1,21 @@
 use std::io;
 use std::time::Duration;
 
-use futures_util::future::join;
-
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
 use super::interrupt::Interrupts;
 use super::session::{ConnectionArgs, Session, with_session};
 use super::way::Way;
-use crate::observe::{Depth, observe};
+use crate::observe::{Depth, ask_nodes, observe};
 use crate::preflight::blind_spots;
 use crate::proxmox::{Client, ProxmoxError};
 use crate::status::{Status, status as judge};
-use crate::talos::probe;
 use crate::ui::{Ui, pretty, status_json, status_page, to_yaml};
 
 /// Show how every node is
 ///
-/// Host, VMID, power, what is not as in the files, what waits for a reboot, and whether Talos' port is open. Hosts that
-/// are down hide no other.
+/// Host, VMID, power, what is not as in the files, what waits for a reboot, and what Talos itself says. Hosts that are down
+/// hide no other.
 #[derive(Debug, clap::Args)]
 pub(super) struct StatusArgs {
     /// Look again every so many seconds [default: 5], until Ctrl-C
@@ -49,9 +46,8 @@ pub(super) async fn status(args: &StatusArgs, global: &GlobalArgs, ui: &mut Ui) 
 
 async fn look(session: &Session, client: &Client<Way>) -> Result<Status, ProxmoxError> {
     let cluster = &session.cluster;
-    let (observed, talos) = join(observe(client, cluster, Depth::Ours), probe(&session.dial, cluster)).await;
-    let mut observed = observed?;
-    observed.talos = talos;
+    let mut observed = observe(client, cluster, Depth::Ours).await?;
+    observed.talos = ask_nodes(&session.dial, cluster, &observed).await;
     let mut status = judge(cluster, &observed, &session.token);
     if status.nodes.iter().any(|node| node.vmid.is_none()) {
         let blind = blind_spots(client, cluster, &session.token).await?;

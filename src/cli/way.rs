@@ -1,17 +1,12 @@
-//! The ways to Proxmox and to the nodes, each as one type.
+//! The ways to Proxmox as one type.
 //!
-//! Everything above is generic over them. One type for all ways, and not a copy of the program for each, keeps the
-//! binary small; choosing costs nothing beside a request.
+//! Everything above is generic over it. One type for all ways, and not a copy of the program for each, keeps the binary
+//! small; choosing costs nothing beside a request.
 
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use tokio::io::{AsyncRead, AsyncWrite};
-
 use crate::proxmox::{Answer, HttpsTransport, Request, Transport, TransportError, Upload};
-use crate::sim::{GuestNetwork, InProcess};
-use crate::talos::{Dial, Direct};
+use crate::sim::InProcess;
 
 /// The way to Proxmox.
 #[derive(Clone)]
@@ -40,28 +35,5 @@ impl Transport for Way {
             Self::Https(transport) => transport.endpoint(),
             Self::Simulated(transport) => transport.endpoint(),
         }
-    }
-}
-
-/// The way to the nodes.
-#[derive(Debug)]
-pub(super) enum Dialer {
-    Direct(Direct),
-    Simulated(GuestNetwork),
-}
-
-/// A connection, whichever way it came about.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
-
-impl Dial for Dialer {
-    type Stream = Box<dyn Stream>;
-
-    async fn dial(&self, to: SocketAddr) -> io::Result<Box<dyn Stream>> {
-        Ok(match self {
-            Self::Direct(direct) => Box::new(direct.dial(to).await?),
-            Self::Simulated(network) => Box::new(network.dial(to).await?),
-        })
     }
 }

@@ -7,7 +7,7 @@ use super::observed::{Observed, ObservedVm};
 use super::planner::left_over;
 use crate::model::{Cluster, ClusterName, HostName, Mark, Node, NodeName, Role, VmId};
 use crate::proxmox::types::{Drive, VolumeId};
-use crate::talos::PortState;
+use crate::talos::NodeState;
 
 /// Which VMs go, and what goes and stays with them.
 #[derive(Clone, Debug, Serialize)]
@@ -283,15 +283,15 @@ fn broken_quorum(cluster: &Cluster, targets: &[Target], observed: &Observed) -> 
     let Some(stays) = controllers().find(stays) else {
         return Vec::new();
     };
-    let answers = |node: &&Node| observed.talos.get(&node.name.value).is_some_and(|state| *state == PortState::Open);
+    let configured = |node: &&Node| observed.talos_state(&node.name.value) == Some(NodeState::Configured);
     controllers()
-        .filter(answers)
+        .filter(configured)
         .filter_map(|node| {
             let target = going(node)?;
             Some(Obstacle {
                 node: target.node.clone(),
                 message: format!(
-                    "VM {} is a control plane that answers, and {} stays: etcd may lose its quorum",
+                    "VM {} is a configured control plane, and {} stays: etcd may lose its quorum",
                     target.vmid, stays.name.value
                 ),
                 fix: format!(

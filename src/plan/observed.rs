@@ -4,7 +4,7 @@ use crate::model::{ClusterName, HostName, MacAddress, Mark, NodeName, Tag, VmId}
 use crate::preflight::{Seen, Unseen};
 use crate::proxmox::answers::{Guest, Power, VmConfig, VmPending};
 use crate::proxmox::types::{IpConfig, Ipv4Config, Ipv6Config, NetworkCard};
-use crate::talos::PortState;
+use crate::talos::{NodeState, Sighting};
 
 /// What Proxmox showed, as far as the plan needs it.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Observed {
     /// VMs that should have been looked at and could not be, by number.
     pub unseen: BTreeMap<VmId, Unseen>,
     /// What the nodes themselves said, where they were asked.
-    pub talos: BTreeMap<NodeName, PortState>,
+    pub talos: BTreeMap<NodeName, Sighting>,
     /// What the preflight saw; only there when a node has no VM yet.
     pub seen: Option<Seen>,
 }
@@ -104,6 +104,11 @@ fn has_address(config: &IpConfig, address: std::net::IpAddr) -> bool {
 }
 
 impl Observed {
+    /// How a node was when it was asked, if it was.
+    pub fn talos_state(&self, node: &NodeName) -> Option<NodeState> {
+        self.talos.get(node).map(|sighting| sighting.state)
+    }
+
     pub fn host(&self, name: &HostName) -> Option<&ObservedHost> {
         self.hosts.iter().find(|host| host.name == *name)
     }

@@ -8,7 +8,7 @@ use super::place::Places;
 use super::verdict::{LeftOver, NodePlan, Plan, Verdict};
 use crate::model::{Cluster, Node, NodeName, Role, TokenId, VmId};
 use crate::preflight::{Needs, State, check_access};
-use crate::talos::PortState;
+use crate::talos::NodeState;
 
 /// What the user asked for beside the files.
 #[derive(Clone, Debug)]
@@ -240,11 +240,11 @@ fn running(
 
 /// Why a running VM must not be interrupted, even when asked to.
 fn not_now(node: &Node, vm: &ObservedVm, observed: &Observed) -> Option<String> {
-    let talks = observed.talos.get(&node.name.value).is_some_and(|state| *state == PortState::Open);
-    (node.role.value == Role::Controller && talks).then(|| {
+    let configured = observed.talos_state(&node.name.value) == Some(NodeState::Configured);
+    (node.role.value == Role::Controller && configured).then(|| {
         format!(
-            "it is a control plane that may be in use: drain it and shut it down yourself (`talosctl -n {} shutdown`), and \
-             run this again while VM {} is off",
+            "it is a configured control plane: make sure that etcd is healthy, shut it down yourself (`talosctl -n {} \
+             shutdown`), and run this again while VM {} is off",
             node.address.value, vm.vmid
         )
     })

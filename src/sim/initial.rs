@@ -12,6 +12,7 @@ use super::flock::Flocks;
 use super::format::{is_content, parse_size, print_size};
 use super::random::Random;
 use super::storage::{Kind, Storage, Volume, Wanted};
+use super::talos::TalosGuest;
 use super::task::Tasks;
 use super::vm::{Config, Container, Guest, Power, Vm};
 use super::worker::Workers;
@@ -33,6 +34,8 @@ struct Initial {
     mac_prefix: Option<String>,
     timing: Timing,
     guest: Guest,
+    /// By the name of the VM, which may have to be made yet.
+    talos: BTreeMap<String, TalosGuest>,
     downloads: Option<BTreeMap<String, Download>>,
     hosts: BTreeMap<String, Host>,
     storages: BTreeMap<String, InitialStorage>,
@@ -187,6 +190,7 @@ impl Initial {
             timing: self.timing.clone(),
             mac_prefix: self.mac_prefix.take().unwrap_or_else(|| "BC:24:11".to_owned()),
             guest: self.guest.clone(),
+            talos: std::mem::take(&mut self.talos),
             downloads: self.downloads.take().unwrap_or_else(|| BTreeMap::from([factory])),
             entry,
             hosts: std::mem::take(&mut self.hosts),

@@ -11,6 +11,7 @@ use super::format::parse_size;
 use super::random::Random;
 use super::resources::Record;
 use super::storage::Storage;
+use super::talos::TalosGuest;
 use super::task::Tasks;
 use super::vm::{Container, Guest, Vm};
 use super::worker::Workers;
@@ -35,6 +36,9 @@ pub struct World {
     pub(crate) mac_prefix: String,
     /// What the guests do that say nothing else.
     pub(crate) guest: Guest,
+    /// The Talos in the guests of these names, whatever they are cloned from.
+    #[serde(default)]
+    pub(crate) talos: BTreeMap<String, TalosGuest>,
     /// What can be downloaded: the beginning of a URL, and what is there.
     pub(crate) downloads: BTreeMap<String, Download>,
     /// The host that calls arrive at.

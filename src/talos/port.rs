@@ -54,7 +54,7 @@ pub async fn port_state<D: Dial>(dial: &D, address: IpAddr, patience: Duration) 
 }
 
 /// Whether the error came from the machine at the address, and not from the way there.
-fn is_answer(error: &io::Error) -> bool {
+pub(super) fn is_answer(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset)
 }
 

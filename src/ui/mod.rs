@@ -16,6 +16,7 @@ mod problems;
 mod progress;
 mod status;
 mod table;
+mod waited;
 mod yaml;
 
 pub use destroy::{destroy_json, destroy_page};
@@ -32,4 +33,5 @@ pub use problems::draw_problem;
 pub use progress::Progress;
 pub use status::{status_json, status_page};
 pub use table::cluster_table;
+pub use waited::{NodeReport, waited_json, waited_text};
 pub use yaml::to_yaml;

@@ -10,3 +10,4 @@ mod simulate;
 mod status;
 mod story;
 mod validate;
+mod wait;

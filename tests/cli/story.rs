@@ -166,7 +166,8 @@ fn a_lock_and_a_quorum_stand_in_the_way_of_destroying() {
         "worker-1, address: 192.168.1.21, controller: false",
         "worker-1, address: 192.168.1.21, controller: true",
     )]);
-    let workdir = hurried(&two, &world(&[]));
+    let configured = world(&[("guest: {boot: 0}", "guest: {boot: 0, talos: {profile: configured}}")]);
+    let workdir = hurried(&two, &configured);
     let run = on(&workdir, &["destroy", "--yes", "--only", "worker-1"]);
     assert_eq!(run.exit, 3, "{run}");
     assert!(run.stdout.contains("etcd may lose its quorum") && run.stdout.contains("--break-quorum"), "{run}");

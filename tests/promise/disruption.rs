@@ -66,18 +66,22 @@ async fn nodes_are_cycled_one_after_the_other() {
         .requests()
         .iter()
         .map(|logged| logged.request.path.clone())
-        .filter(|path| path.ends_with("/status/shutdown") || path.ends_with("/status/start"))
+        .filter(|path| path.ends_with("/status/stop") || path.ends_with("/status/start"))
         .collect();
-    let expected = ["4003/status/shutdown", "4003/status/start", "4004/status/shutdown", "4004/status/start"];
+    let expected = ["4003/status/stop", "4003/status/start", "4004/status/stop", "4004/status/start"];
     assert_eq!(power, expected.map(|path| format!("/nodes/pve/qemu/{path}")));
     lab.check_promises();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_control_plane_that_answers_is_not_interrupted() {
+async fn a_configured_control_plane_is_not_interrupted() {
     let mut lab = provisioned().await;
     lab.cluster = cluster(&SAMPLE.replace("cores: 4", "cores: 6"));
     let disruptive = Options { disruptive: true, ..options() };
     let plan = lab.plan(&disruptive).await.expect("Proxmox answers");
+    assert!(plan.nodes[0].power_cycle, "in maintenance there is nothing to lose: {:#?}", plan.nodes[0]);
+    lab.configure_talos("cp-1");
+    let plan = lab.plan(&disruptive).await.expect("Proxmox answers");
     assert!(matches!(plan.nodes[0].verdict, Verdict::Refuse { .. }), "{:#?}", plan.nodes[0]);
+    assert!(plan.nodes[1].power_cycle, "{:#?}", plan.nodes[1]);
 }

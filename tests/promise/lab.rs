@@ -7,7 +7,7 @@ use pvetalos::model::{Cluster, TokenId};
 use pvetalos::observe::{Depth, ask_nodes, observe};
 use pvetalos::plan::{self, DestroyOptions, DestroyPlan, Observed, Options, Plan};
 use pvetalos::proxmox::{Client, ProxmoxError};
-use pvetalos::sim::{Clock, InProcess, Simulator, Waits, WorldFile};
+use pvetalos::sim::{Clock, InProcess, Simulator, Waits, World, WorldFile};
 use serde_json::{Value, json};
 
 /// A simulated cluster, and whoever works with it, in one process and on paused time.
@@ -72,7 +72,7 @@ impl Lab {
     async fn observe(&self, client: &Client<InProcess>, options: &Options) -> Result<Observed, ProxmoxError> {
         let mut observed = observe(client, &self.cluster, Depth::ForCreation).await?;
         if options.disruptive {
-            observed.talos = ask_nodes(&self.simulator.guest_network(), &self.cluster.nodes).await;
+            observed.talos = ask_nodes(self.simulator.guest_network(), &self.cluster, &observed).await;
         }
         Ok(observed)
     }
@@ -111,6 +111,15 @@ impl Lab {
         let client = self.client();
         let settings = Settings::default();
         Ok(apply::destroy(&client, &self.cluster, &plan, &settings, &Stopped::never(), &|_: Event| ()).await)
+    }
+
+    /// Somebody has applied a machine configuration to a node.
+    pub(crate) fn configure_talos(&self, node: &str) {
+        self.simulator.world(|world| {
+            let mut kept = world.to_json();
+            kept["saved"]["talos"][node] = json!({ "profile": "configured" });
+            *world = World::from_json(&kept).expect("it was a world");
+        });
     }
 
     /// All VMs and containers by number, without what changes by itself.
