@@ -2,9 +2,12 @@
 
 #![expect(clippy::print_stdout, reason = "the counts are what these tests are read for")]
 
+mod converges;
 mod disruption;
+mod drawn;
 mod killed;
 mod lab;
 mod lost;
+mod never;
 mod story;
 mod two_operators;
