@@ -9,5 +9,6 @@ mod killed;
 mod lab;
 mod lost;
 mod never;
+mod requests;
 mod story;
 mod two_operators;
