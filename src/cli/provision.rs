@@ -24,9 +24,6 @@ pub(super) struct ProvisionArgs {
     /// Do not wait for Talos
     #[arg(long)]
     no_wait: bool,
-    /// Put up with nodes that should boot with secure boot and do not
-    #[arg(long)]
-    allow_secureboot_off: bool,
     /// How long to wait for Talos on each node, as in 90s or 10m
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration)]
     timeout: Duration,
