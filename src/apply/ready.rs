@@ -70,9 +70,10 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
     async fn not_reached(&self, node: &Node, held: &Held, target: &Target, goal: Goal, waited: &Waited) -> End {
         let (host, vmid) = (&held.host, held.mark.vmid);
         let power = self.client.vm_status(host, vmid).await.ok().map(|status| status.power);
-        let interfaces = match node.vm.qemu_agent.value {
-            true => self.client.agent_interfaces(host, vmid).await.unwrap_or_default(),
-            false => Vec::new(),
+        let interfaces = if node.vm.qemu_agent.value {
+            self.client.agent_interfaces(host, vmid).await.unwrap_or_default()
+        } else {
+            Vec::new()
         };
         let facts = readiness::vm_facts(node, &self.cluster.network, &held.config, power.as_ref(), &interfaces);
         let causes = diagnose(target, goal, &waited.history, &facts);
