@@ -148,7 +148,7 @@ fn add_left_over(
         });
         return;
     }
-    let vms: Vec<&ObservedVm> = observed.vms.values().filter(|vm| vm.belongs_to(&cluster.name.value, name)).collect();
+    let vms: Vec<&ObservedVm> = observed.vms.marked(&cluster.name.value, name).collect();
     if vms.is_empty() {
         plan.absent.push(name.clone());
     }
@@ -187,7 +187,7 @@ fn add_node(
 }
 
 fn node_has_mark(cluster: &Cluster, node: &Node, observed: &Observed) -> bool {
-    observed.vms.values().any(|vm| vm.belongs_to(&cluster.name.value, &node.name.value))
+    observed.vms.marked(&cluster.name.value, &node.name.value).next().is_some()
 }
 
 fn add_target(

@@ -1,5 +1,5 @@
 use super::observed::{Observed, ObservedVm};
-use crate::model::{Cluster, Node, VmId};
+use crate::model::{Cluster, MacAddress, Node, VmId};
 use crate::proxmox::answers::{Guest, GuestKind};
 
 use super::compare::cluster_tag;
@@ -26,8 +26,7 @@ pub enum Match<'a> {
 /// Finds the VM of a node: by its mark, else by its number, else by its name.
 pub fn identify<'a>(cluster: &Cluster, node: &Node, observed: &'a Observed) -> Match<'a> {
     let name = &node.name.value;
-    let marked: Vec<&ObservedVm> =
-        observed.vms.values().filter(|vm| vm.belongs_to(&cluster.name.value, name)).collect();
+    let marked: Vec<&ObservedVm> = observed.vms.marked(&cluster.name.value, name).collect();
     match marked.as_slice() {
         [] => {}
         [vm] => return own(cluster, node, vm),
@@ -43,8 +42,7 @@ pub fn identify<'a>(cluster: &Cluster, node: &Node, observed: &'a Observed) -> M
     if let Some(found) = node.vm_id.as_ref().and_then(|vmid| by_number(node, vmid.value, observed)) {
         return found;
     }
-    let named = |vm: &&ObservedVm| vm.config.name() == Some(name.as_str());
-    if let Some(vm) = observed.vms.values().find(named) {
+    if let Some(vm) = observed.vms.named(name.as_str()).next() {
         return foreign(node, vm, "has the name of this node");
     }
     hidden(cluster, node, observed).map_or(Match::Absent, Match::Unknown)
@@ -122,6 +120,9 @@ fn foreign<'a>(node: &Node, vm: &'a ObservedVm, why: &str) -> Match<'a> {
 
 /// Why a node without a VM may have one after all, where nobody can look.
 fn hidden(cluster: &Cluster, node: &Node, observed: &Observed) -> Option<String> {
+    if observed.unseen.is_empty() && observed.hosts.iter().all(|host| host.silent.is_none()) {
+        return None;
+    }
     let tag = cluster_tag(cluster);
     let suspect = |guest: &&Guest| {
         let silent = observed.host(&guest.host).is_some_and(|host| host.silent.is_some());
@@ -140,17 +141,16 @@ fn hidden(cluster: &Cluster, node: &Node, observed: &Observed) -> Option<String>
 
 /// Who else has the MAC or the address of a node, for nodes that are to be made.
 pub(super) fn rival<'a>(node: &Node, observed: &'a Observed) -> Option<(&'a ObservedVm, String)> {
-    let others = || observed.vms.values().filter(|vm| !vm.config.is_template());
-    let by_mac = || others().find(|vm| vm.has_mac(node.mac_address.value));
-    let by_address = || others().find(|vm| vm.has_address(node.address.value));
-    let extra = |mac| others().find(|vm: &&ObservedVm| vm.has_mac(mac));
-    by_mac()
+    let is_vm = |vm: &&ObservedVm| !vm.config.is_template();
+    let by_mac = |mac: MacAddress| observed.vms.with_mac(mac).find(is_vm);
+    let by_address = || observed.vms.with_address(node.address.value).find(is_vm);
+    by_mac(node.mac_address.value)
         .map(|vm| (vm, format!("the MAC address {}", node.mac_address.value)))
         .or_else(|| by_address().map(|vm| (vm, format!("the address {}", node.address.value))))
         .or_else(|| {
             node.nics.iter().find_map(|nic| {
                 let mac = nic.mac_address.value;
-                extra(mac).map(|vm| (vm, format!("the MAC address {mac}")))
+                by_mac(mac).map(|vm| (vm, format!("the MAC address {mac}")))
             })
         })
 }

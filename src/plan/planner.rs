@@ -74,8 +74,10 @@ pub fn plan(cluster: &Cluster, observed: &Observed, options: &Options) -> Plan {
 
 /// The guests that are there and are no node's VM, nor could they turn out to be one.
 fn strangers(cluster: &Cluster, observed: &Observed) -> BTreeSet<VmId> {
-    let is_node =
-        |vm: &ObservedVm| cluster.nodes.iter().any(|node| vm.belongs_to(&cluster.name.value, &node.name.value));
+    let names: BTreeSet<&NodeName> = cluster.nodes.iter().map(|node| &node.name.value).collect();
+    let is_node = |vm: &ObservedVm| {
+        vm.own_mark().is_some_and(|mark| mark.cluster == cluster.name.value && names.contains(&mark.node))
+    };
     let in_the_making = |vm: &ObservedVm| vm.config.lock().is_some() && vm.mark().is_none();
     let stranger = |vmid: &&VmId| observed.vms.get(vmid).is_none_or(|vm| !is_node(vm) && !in_the_making(vm));
     observed.guests.keys().filter(stranger).copied().collect()
