@@ -67,14 +67,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
         }
     }
 
-    async fn not_reached(
-        &self,
-        node: &Node,
-        held: &Held,
-        target: &Target,
-        goal: Goal,
-        waited: &Waited,
-    ) -> End {
+    async fn not_reached(&self, node: &Node, held: &Held, target: &Target, goal: Goal, waited: &Waited) -> End {
         let (host, vmid) = (&held.host, held.mark.vmid);
         let power = self.client.vm_status(host, vmid).await.ok().map(|status| status.power);
         let interfaces = match node.vm.qemu_agent.value {

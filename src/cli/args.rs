@@ -2,15 +2,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::destroy::DestroyArgs;
 use super::doctor::DoctorArgs;
 use super::plan::PlanArgs;
+use super::provision::ProvisionArgs;
 use super::schema::SchemaArgs;
 use super::simulate::SimulateArgs;
 use super::status::StatusArgs;
 use super::validate::ValidateArgs;
 use super::wait::WaitArgs;
 use crate::config::{Inputs, Locations};
-use crate::ui::LogFormat;
+use crate::ui::{Documents, LogFormat};
 
 /// nodes.yaml in, Talos maintenance mode out
 ///
@@ -24,8 +26,9 @@ pub(super) struct Arguments {
     pub(super) global: GlobalArgs,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed, 2 wrong usage or input,\n\
-    3 some nodes timed out or are not what they should be, 5 not healthy (doctor), 130 interrupted";
+const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed or declined, 2 wrong usage or input,\n\
+    3 some nodes failed, were refused, are in conflict or timed out, 4 changes pending (plan --exit-code),\n\
+    5 not healthy (status --exit-code, doctor), 130 interrupted";
 
 const NODES: &str = "The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]";
 const CLUSTER: &str = "The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] \
@@ -39,8 +42,10 @@ const COLOR: &str = "When to use colours; NO_COLOR in the environment is heeded"
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    Provision(ProvisionArgs),
     Plan(PlanArgs),
     Status(StatusArgs),
+    Destroy(DestroyArgs),
     Validate(ValidateArgs),
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
@@ -123,6 +128,17 @@ pub(super) enum Color {
     Never,
 }
 
+impl OutputFormat {
+    /// How events are printed, for commands whose result comes bit by bit; as text there are none.
+    pub(super) fn documents(self) -> Option<Documents> {
+        match self {
+            Self::Table => None,
+            Self::Json => Some(Documents::Json),
+            Self::Yaml => Some(Documents::Yaml),
+        }
+    }
+}
+
 impl From<Color> for anstream::ColorChoice {
     fn from(color: Color) -> Self {
         match color {
@@ -130,5 +146,17 @@ impl From<Color> for anstream::ColorChoice {
             Color::Always => Self::Always,
             Color::Never => Self::Never,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn no_two_arguments_get_in_each_others_way() {
+        Arguments::command().debug_assert();
     }
 }

@@ -1,6 +1,9 @@
 //! Ctrl-C, or the polite signal of a service manager.
 
 use std::io;
+use std::pin::pin;
+
+use crate::apply::Stop;
 
 /// Hears when somebody wants the program to end, from the moment it is made.
 pub(super) struct Interrupts {
@@ -43,5 +46,27 @@ impl Interrupts {
             result = work => Some(result),
             () = self.next() => None,
         }
+    }
+
+    /// Works until it is done. The first interruption asks the work to stop, which then ends soon; the second one leaves
+    /// it where it is, and nothing is returned.
+    pub(super) async fn or_stop<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+        stop: &Stop,
+        say: impl Fn(&str),
+    ) -> Option<T> {
+        let mut work = pin!(work);
+        tokio::select! {
+            result = &mut work => return Some(result),
+            () = self.next() => {}
+        }
+        stop.stop();
+        say("stopping: nothing new is begun; press Ctrl-C again to leave at once");
+        let left = self.or(work).await;
+        if left.is_none() {
+            say("left; what runs on the server goes on there, and the next run finds it");
+        }
+        left
     }
 }

@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::args::{Arguments, Command};
 use super::exit::Exit;
-use super::{doctor, plan, schema, simulate, status, validate, wait};
+use super::{destroy, doctor, plan, provision, schema, simulate, status, validate, wait};
 use crate::ui::{LogFormat, Talk, Ui, start_log};
 
 /// Runs one command of the program.
@@ -32,9 +32,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         (LogFormat::Text, false) => Talk::Text,
     };
     let mut ui = Ui::new(global.color.into(), talk);
+    if global.verbose > 0 {
+        ui = ui.without_drawings();
+    }
     let result = match &arguments.command {
+        Command::Provision(args) => run(provision::provision(args, global, &mut ui)),
         Command::Plan(args) => run(plan::plan(args, global, &mut ui)),
         Command::Status(args) => run(status::status(args, global, &mut ui)),
+        Command::Destroy(args) => run(destroy::destroy(args, global, &mut ui)),
         Command::Validate(args) => validate::validate(args, global, &mut ui),
         Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
         Command::Schema(args) => schema::schema(args, global, &mut ui),

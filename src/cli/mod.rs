@@ -1,12 +1,15 @@
 //! The command line: one small file a command.
 
 mod args;
+mod consent;
+mod destroy;
 mod doctor;
 mod exit;
 mod interrupt;
 mod main;
 mod plan;
 mod pretend;
+mod provision;
 mod schema;
 mod session;
 mod simulate;

@@ -1,4 +1,6 @@
 use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::args::GlobalArgs;
 use super::exit::{Ended, Exit};
@@ -6,8 +8,10 @@ use super::interrupt::Interrupts;
 use super::pretend::Pretended;
 use super::talos::TalosArgs;
 use super::way::Way;
+use crate::apply::Settings;
 use crate::config::{Connection, Explain, Loaded, load};
 use crate::model::{Cluster, TokenId};
+use crate::proxmox::task::Pace;
 use crate::proxmox::{Client, HttpsTransport, ProxmoxError, SetupError, Timing, Trust};
 use crate::talos::AnyDial;
 use crate::ui::Ui;
@@ -32,6 +36,16 @@ pub(super) struct Session {
 }
 
 impl Session {
+    /// How much at once, and how often to look. A world that lives faster is looked at more often.
+    pub(super) fn settings(&self) -> Settings {
+        let usual = Settings::default();
+        if self.pretended.is_none() {
+            return usual;
+        }
+        let pace = Pace { fastest: Duration::from_millis(100), log: Duration::from_millis(200), ..usual.pace };
+        Settings { pace, ..usual }
+    }
+
     /// The client; why there is none is shown.
     pub(super) fn client(&self, ui: &mut Ui) -> Result<&Client<Way>, Ended> {
         self.client.as_ref().map_err(|error| {
@@ -107,8 +121,8 @@ fn load_cluster(global: &GlobalArgs, ui: &mut Ui) -> Option<Cluster> {
 
 fn simulated(cluster: Cluster, pretended: Pretended, ui: &mut Ui) -> Session {
     let file = pretended.file.display();
-    let how = if pretended.goes_on { "goes on from" } else { "begins, and is kept in" };
-    ui.say(&format!("SIMULATION: no real Proxmox is touched; the world {how} {file}\n"));
+    let kept = if pretended.goes_on { "goes on in" } else { "is kept in" };
+    ui.say(&format!("SIMULATION: nothing real is touched; the world {kept} {file}\n"));
     let simulator = pretended.simulator();
     Session {
         cluster,
@@ -142,7 +156,7 @@ fn real(args: &ConnectionArgs, cluster: Cluster, ui: &mut Ui) -> Option<Session>
     Some(Session {
         cluster,
         token: connection.token.id,
-        client: transport.map(|transport| Client::new(Way::Https(Box::new(transport)))),
+        client: transport.map(|transport| Client::new(Way::Https(Arc::new(transport)))),
         dial,
         pretended: None,
     })

@@ -7,6 +7,7 @@ use super::interrupt::Interrupts;
 use super::session::{ConnectionArgs, Session, with_session};
 use super::way::Way;
 use crate::observe::{Depth, ask_nodes, observe};
+use crate::preflight::blind_spots;
 use crate::proxmox::{Client, ProxmoxError};
 use crate::status::{Status, status as judge};
 use crate::ui::{Ui, pretty, status_json, status_page, to_yaml};
@@ -47,7 +48,12 @@ async fn look(session: &Session, client: &Client<Way>) -> Result<Status, Proxmox
     let cluster = &session.cluster;
     let mut observed = observe(client, cluster, Depth::Ours).await?;
     observed.talos = ask_nodes(&session.dial, cluster, &observed).await;
-    Ok(judge(cluster, &observed, &session.token))
+    let mut status = judge(cluster, &observed, &session.token);
+    if status.nodes.iter().any(|node| node.vmid.is_none()) {
+        let blind = blind_spots(client, cluster, &session.token).await?;
+        status.notes.extend(blind.into_iter().map(|finding| finding.message));
+    }
+    Ok(status)
 }
 
 fn show(status: &Status, output: OutputFormat, ui: &mut Ui) -> io::Result<()> {

@@ -3,12 +3,15 @@
 //! Everything above is generic over it. One type for all ways, and not a copy of the program for each, keeps the binary
 //! small; choosing costs nothing beside a request.
 
+use std::sync::Arc;
+
 use crate::proxmox::{Answer, HttpsTransport, Request, Transport, TransportError, Upload};
 use crate::sim::InProcess;
 
 /// The way to Proxmox.
+#[derive(Clone)]
 pub(super) enum Way {
-    Https(Box<HttpsTransport>),
+    Https(Arc<HttpsTransport>),
     Simulated(InProcess),
 }
 

@@ -3,8 +3,8 @@ use std::net::IpAddr;
 
 use super::difference::{Difference, Edit, Effect};
 use crate::model::{
-    BridgeName, Cluster, DiskSize, InstallDisk, MacAddress, Mtu, NicAddress, Node, Origin, Prefixed, Queues, Setting,
-    StorageId, Tag, VlanTag, VmId,
+    BridgeName, Cluster, DiskSize, InstallDisk, MacAddress, Mtu, NicAddress, Node, Origin, Prefixed, Queues,
+    ScsiController, Setting, StorageId, Tag, VlanTag, VmId,
 };
 use crate::proxmox::answers::VmConfig;
 use crate::proxmox::calls::PlainKey;
@@ -471,6 +471,10 @@ impl Comparing<'_> {
                 switch.set(setting.value);
                 because = &setting.origin;
             }
+        }
+        if self.whole() && vm.scsi_hw.value != ScsiController::VirtioScsiSingle {
+            // No other controller has threads for its disks, and every start would warn of it.
+            wanted.iothread.set(false);
         }
         if let InstallDisk::Serial(serial) = &self.node.install_disk.value {
             wanted.serial = Some(serial.clone());

@@ -12,6 +12,7 @@ mod finding;
 mod look;
 mod needs;
 mod seen;
+mod sight;
 #[cfg(test)]
 mod tests;
 
@@ -22,3 +23,4 @@ pub use look::look;
 pub(crate) use look::unseen;
 pub use needs::{Needed, Needs};
 pub use seen::{HostSeen, Seen, TemplateSeen, Unseen};
+pub use sight::blind_spots;

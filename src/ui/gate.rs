@@ -26,12 +26,20 @@ pub struct Ui {
     talk: Talk,
     /// Whoever read our results had enough; how the run ends does not change by that.
     closed: bool,
+    /// Whether lines may be redrawn; with a log between them they would be a mess.
+    may_draw: bool,
 }
 
 impl Ui {
     pub fn new(color: ColorChoice, talk: Talk) -> Self {
         let (out, err) = (AutoStream::new(io::stdout(), color), AutoStream::new(io::stderr(), color));
-        Self { out, err, talk, closed: false }
+        Self { out, err, talk, closed: false, may_draw: true }
+    }
+
+    /// Draws nothing that moves: there will be more to read than that.
+    #[must_use]
+    pub fn without_drawings(self) -> Self {
+        Self { may_draw: false, ..self }
     }
 
     /// Writes a result for programs; nothing else than results ever goes to standard output.
@@ -69,6 +77,32 @@ impl Ui {
         } else {
             self.print(&"-".repeat(40))
         }
+    }
+
+    /// Whether there is a terminal with room for so many lines that are redrawn, and nothing else to be said there.
+    pub(super) fn has_room_for(&self, lines: usize) -> bool {
+        let rows = terminal_size::terminal_size_of(io::stderr()).map_or(0, |(_, rows)| usize::from(rows.0));
+        self.may_draw && self.talk == Talk::Text && io::stderr().is_terminal() && lines + 4 <= rows
+    }
+
+    /// Whether somebody is there who can answer.
+    pub fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// Asks, and waits for a line; an end of input is an empty one.
+    ///
+    /// The line is read by a thread of its own that nobody waits for: whoever presses Ctrl-C instead of an answer must
+    /// not have to press Enter too.
+    pub async fn ask(&mut self, question: &str) -> String {
+        drop(write!(self.err, "{} ", made_printable(question)).and_then(|()| self.err.flush()));
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            drop(io::stdin().read_line(&mut line));
+            drop(answer.send(line));
+        });
+        answered.await.unwrap_or_default().trim().to_owned()
     }
 
     /// Whether nobody reads our results any more.

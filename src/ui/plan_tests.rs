@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -30,6 +31,8 @@ fn node(name: &str, verdict: Verdict) -> NodePlan {
         start: false,
         notes: Vec::new(),
         selected: true,
+        running: false,
+        uuid: None,
     }
 }
 
@@ -58,7 +61,14 @@ fn difference(option: &str, from: Option<&str>, to: Option<&str>, because: &str)
 }
 
 fn plan(nodes: Vec<NodePlan>) -> Plan {
-    Plan { cluster: parsed("home"), nodes, left_over: Vec::new(), notes: Vec::new(), findings: Vec::new() }
+    Plan {
+        cluster: parsed("home"),
+        nodes,
+        left_over: Vec::new(),
+        notes: Vec::new(),
+        findings: Vec::new(),
+        strangers: BTreeSet::new(),
+    }
 }
 
 fn shown(nodes: Vec<NodePlan>) -> String {
@@ -275,6 +285,7 @@ fn programs_get_whole_values_and_a_version() {
         start: true
         notes: []
         selected: true
+        running: false
       - node: worker-2
         role: worker
         address: "192.168.20.21"
@@ -293,6 +304,7 @@ fn programs_get_whole_values_and_a_version() {
         start: false
         notes: []
         selected: true
+        running: false
     left_over: []
     notes: []
     findings: []

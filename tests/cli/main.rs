@@ -8,5 +8,6 @@ mod schema;
 mod secrets;
 mod simulate;
 mod status;
+mod story;
 mod validate;
 mod wait;

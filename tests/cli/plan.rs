@@ -1,4 +1,4 @@
-use crate::harness::{Run, Workdir};
+use crate::harness::{Run, Simulated, Workdir};
 
 /// A cluster of one control plane and two workers, two of which are there.
 const NODES: &str = "\
@@ -92,7 +92,7 @@ fn the_sample_can_be_planned_without_any_set_up() {
     let again = workdir.run(["plan", "--simulate", "-o", "json"]);
     let document: serde_json::Value = serde_json::from_str(&again.stdout).expect("-o json prints JSON");
     assert_eq!((again.exit, &document["format_version"], &document["counts"]["create"]), (0, &1.into(), &5.into()));
-    assert!(again.stderr.contains("the world goes on from .pvetalos/world.json"), "{again}");
+    assert!(again.stderr.contains("the world goes on in .pvetalos/world.json"), "{again}");
 }
 
 #[test]
@@ -205,16 +205,44 @@ fn hosts_that_are_down_are_named_and_the_rest_goes_on() {
 }
 
 #[test]
-fn nobody_at_the_other_end_and_a_wrong_token_end_it_with_one_message() {
-    let real = |secret: &str, endpoint: &str| {
-        Workdir::with_nodes(NODES)
-            .env("PROXMOX_ENDPOINT", endpoint)
-            .env("PROXMOX_TOKEN_ID", "root@pam!ci")
-            .env("PROXMOX_TOKEN_SECRET", secret)
-    };
-    let run = real("x", "127.0.0.1:1").run(["plan", "-q"]);
+fn nobody_at_the_other_end_ends_it_with_one_message() {
+    let nobody = Workdir::with_nodes(NODES)
+        .env("PROXMOX_ENDPOINT", "127.0.0.1:1")
+        .env("PROXMOX_TOKEN_ID", "root@pam!ci")
+        .env("PROXMOX_TOKEN_SECRET", "x");
+    let run = nobody.run(["plan", "-q"]);
     assert_eq!(run.exit, 1);
     insta::assert_snapshot!(run);
     let missing = Workdir::with_nodes(NODES).run(["plan"]);
     assert_eq!(missing.exit, 2, "{missing}");
+}
+
+#[test]
+fn a_wrong_token_and_a_strange_certificate_end_it_before_anything_is_said_twice() {
+    let simulated = Simulated::three_hosts();
+    let wrong = simulated.workdir(NODES).env("PROXMOX_TOKEN_SECRET", "44444444-4444-4444-8444-444444444444");
+    for command in ["plan", "provision", "status", "destroy"] {
+        let run = wrong.run([command, "-q"]);
+        assert_eq!((run.exit, run.stdout.as_str()), (1, ""), "{command}: {run}");
+        assert_eq!(run.stderr.matches("error:").count(), 1, "{run}");
+        assert!(run.stderr.contains("pveum user token list") && !run.stderr.contains("4444"), "{run}");
+    }
+    let run = simulated.unpinned(NODES).run(["plan", "-q"]);
+    assert_eq!(run.exit, 1);
+    assert!(run.stderr.contains("is not trusted") && run.stderr.contains("fingerprint"), "{run}");
+}
+
+#[test]
+fn an_empty_list_for_want_of_rights_is_not_taken_for_an_empty_proxmox() {
+    let simulated = Simulated::three_hosts();
+    let stranger = simulated
+        .workdir(&nodes(&[("node: pve", "node: pve1")]))
+        .env("PROXMOX_TOKEN_ID", "pvetalos@pve!stranger")
+        .env("PROXMOX_TOKEN_SECRET", "33333333-3333-4333-8333-333333333333");
+    let run = stranger.run(["plan", "-q"]);
+    refused(&run, &["cp-1", "worker-1", "worker-2"], &["the token pvetalos@pve!stranger may do nothing at all"]);
+    let run = stranger.run(["destroy", "-q", "--yes"]);
+    refused(&run, &["cp-1"], &["its VM may be there all the same", "VM.Audit", "pveum acl modify /vms"]);
+    let run = stranger.run(["status", "-q"]);
+    assert!(run.stdout.contains("note: the token pvetalos@pve!stranger may not see the VMs below /vms"), "{run}");
 }
