@@ -17,6 +17,8 @@ mod observed;
 mod observed_vms;
 mod place;
 mod planner;
+#[cfg(test)]
+mod testing;
 mod verdict;
 
 pub use compare::{Comparison, Scope, cluster_tag, compare, node_tags, system_slot};
