@@ -27,6 +27,9 @@ pub(super) struct ProvisionArgs {
     /// How long to wait for Talos on each node, as in 90s or 10m
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration)]
     timeout: Duration,
+    /// Take a node that should boot with secure boot and does not
+    #[arg(long)]
+    allow_secureboot_off: bool,
     /// Clones and other new disks at the same time on one storage
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
     clones_per_storage: u16,
