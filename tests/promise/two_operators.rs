@@ -46,9 +46,9 @@ async fn together(lab: &Lab, seed: u64, killed: Killed) {
     let run = async |later: Duration, dies: bool| {
         tokio::time::sleep(later).await;
         if !dies {
-            return Some(lab.provision().await);
+            return Some(Box::pin(lab.provision()).await);
         }
-        tokio::time::timeout(life, lab.provision()).await.ok()
+        tokio::time::timeout(life, Box::pin(lab.provision())).await.ok()
     };
     let first = run(Duration::ZERO, killed == Killed::First);
     let second = run(late, killed == Killed::Second);
