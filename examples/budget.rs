@@ -107,7 +107,7 @@ async fn parts() -> Parts {
                 let next = world.next_event().expect("a running task goes on");
                 world.advance(next);
             }
-            world.now() - began
+            world.now().saturating_sub(began)
         })
     };
     let clone = send(Method::Post, "/nodes/pve1/qemu/9001/clone", &[("newid", "500"), ("full", "1")]).await;

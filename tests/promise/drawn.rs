@@ -303,7 +303,8 @@ fn with_option(drive: &str, more: &str) -> String {
 }
 
 fn written(given: &Given) -> String {
-    given.iter().map(|(key, value)| format!(", {key}: {value}")).collect()
+    let parts: Vec<String> = given.iter().map(|(key, value)| format!(", {key}: {value}")).collect();
+    parts.concat()
 }
 
 impl DrawnCluster {
@@ -323,11 +324,12 @@ impl DrawnCluster {
                 _ => String::new(),
             };
             let rest = format!("{}{}", written(&creation), written(&node.keys)).replace("2#", &format!("2{at}"));
-            text += &format!(
+            let line = format!(
                 "  - {{name: node-{at}, address: 192.168.20.1{at}, controller: {}, mac_addr: 'bC:24:11:20:00:1{at}'{vm_id}\
                  {rest}}}\n",
                 node.controller
             );
+            text.push_str(&line);
         }
         text
     }

@@ -63,8 +63,8 @@ fn reason(node: &NodePlan) -> &str {
     }
 }
 
-fn only(name: &str) -> Option<BTreeSet<NodeName>> {
-    Some([name.parse().expect("a node's name")].into())
+fn just(name: &str) -> BTreeSet<NodeName> {
+    [name.parse().expect("a node's name")].into()
 }
 
 /// Whether the look-alike says that it belongs to `cp-1` itself, so that `destroy` cannot pass it over.
@@ -96,13 +96,13 @@ async fn left_alone(file: &str, kind: &str, guests: Value, expected: &str, claim
     let stopped: Vec<&str> = plan.obstacles.iter().map(|obstacle| obstacle.node.as_str()).collect();
     assert_eq!(stopped, if claims == Claims::ToBeIt { vec!["cp-1"] } else { Vec::new() }, "{:#?}", plan.obstacles);
     let plan = lab
-        .plan_destroy(&DestroyOptions { only: only("worker-1"), purge: true, ..DestroyOptions::default() })
+        .plan_destroy(&DestroyOptions { only: Some(just("worker-1")), purge: true, ..DestroyOptions::default() })
         .await
         .expect("Proxmox answers");
     let outcomes = lab.carry_out(&plan).await;
     assert!(outcomes.len() == 1 && outcomes[0].is_done(), "{outcomes:#?}");
     for name in ["cp-1", "old-1"] {
-        let left_over = DestroyOptions { left_over: only(name), purge: true, ..DestroyOptions::default() };
+        let left_over = DestroyOptions { left_over: Some(just(name)), purge: true, ..DestroyOptions::default() };
         let plan = lab.plan_destroy(&left_over).await.expect("Proxmox answers");
         assert_eq!(goes(&plan), Vec::<&str>::new(), "{guests:#}");
         assert!(lab.carry_out(&plan).await.is_empty());
@@ -441,7 +441,7 @@ async fn only_what_our_cluster_left_over_goes_with_its_name() {
     assert_eq!(left, ["703 old-2", "4004 old-1"]);
     assert!(!plan.acts(), "{plan:#?}");
 
-    let left_over = DestroyOptions { left_over: only("old-1"), purge: true, ..DestroyOptions::default() };
+    let left_over = DestroyOptions { left_over: Some(just("old-1")), purge: true, ..DestroyOptions::default() };
     let plan = lab.plan_destroy(&left_over).await.expect("Proxmox answers");
     let targets: Vec<u32> = plan.targets.iter().map(|target| target.vmid.get()).collect();
     assert_eq!((targets, plan.obstacles.len()), (vec![4004], 0));
@@ -450,7 +450,7 @@ async fn only_what_our_cluster_left_over_goes_with_its_name() {
     lab.check_promises();
     check_requests(&lab, &["700", "701", "702", "703"].map(str::to_owned).into());
 
-    let in_the_file = DestroyOptions { left_over: only("cp-1"), ..DestroyOptions::default() };
+    let in_the_file = DestroyOptions { left_over: Some(just("cp-1")), ..DestroyOptions::default() };
     let plan = lab.plan_destroy(&in_the_file).await.expect("Proxmox answers");
     assert_eq!((goes(&plan), plan.obstacles.len()), (Vec::new(), 1));
 }
