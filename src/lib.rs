@@ -12,9 +12,11 @@
 
 pub mod cli;
 pub mod config;
+pub mod factory;
 pub mod model;
 pub mod preflight;
 pub mod proxmox;
+pub mod schematic;
 pub mod sim;
 pub mod talos;
 pub mod ui;

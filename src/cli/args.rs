@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::doctor::DoctorArgs;
 use super::schema::SchemaArgs;
+use super::schematic::SchematicArgs;
 use super::simulate::SimulateArgs;
 use super::validate::ValidateArgs;
 use crate::config::Locations;
@@ -36,6 +37,7 @@ const COLOR: &str = "When to use colours; NO_COLOR in the environment is heeded"
 pub(super) enum Command {
     Validate(ValidateArgs),
     Doctor(DoctorArgs),
+    Schematic(SchematicArgs),
     Schema(SchemaArgs),
     Simulate(SimulateArgs),
 }

@@ -6,6 +6,7 @@ mod doctor;
 mod exit;
 mod main;
 mod schema;
+mod schematic;
 mod simulate;
 mod validate;
 

@@ -34,6 +34,7 @@ pub use disk_size::DiskSize;
 pub use endpoint::Endpoint;
 pub use fingerprint::Fingerprint;
 pub use hardware::{Bios, CloneMode, CpuType, Machine, OsType, ScsiController};
+pub(crate) use hex::hexadecimal;
 pub use install_disk::{DiskSerial, InstallDisk};
 pub use invalid::{Invalid, Quoted, Text};
 pub(crate) use invalid::{made_printable, printable, secret_in};

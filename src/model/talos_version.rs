@@ -13,6 +13,13 @@ pub struct TalosVersion {
     pre_release: Option<Box<str>>,
 }
 
+impl TalosVersion {
+    /// Major, minor and patch; a beta has those of the release that it precedes.
+    pub fn numbers(&self) -> (u32, u32, u32) {
+        (self.major, self.minor, self.patch)
+    }
+}
+
 impl Text for TalosVersion {
     const WHAT: &'static str = "a Talos version like `1.12.0`";
     const PATTERN: &'static str =

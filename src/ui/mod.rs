@@ -6,6 +6,7 @@ mod gate;
 mod json;
 mod log;
 mod problems;
+mod schematics;
 mod table;
 mod yaml;
 
@@ -15,5 +16,6 @@ pub use gate::{Talk, Ui};
 pub use json::{cluster_json, pretty};
 pub use log::{LogFormat, start_log};
 pub use problems::draw_problem;
+pub use schematics::{schematic_json, schematics_json};
 pub use table::cluster_table;
 pub use yaml::to_yaml;

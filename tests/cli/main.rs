@@ -4,6 +4,7 @@ mod doctor;
 mod harness;
 mod interface;
 mod schema;
+mod schematic;
 mod secrets;
 mod simulate;
 mod validate;
