@@ -35,6 +35,7 @@ mod destroy;
 mod disk;
 mod download;
 mod drive;
+mod factory;
 mod fault;
 mod flock;
 pub mod format;
