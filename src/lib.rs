@@ -19,4 +19,5 @@ pub mod proxmox;
 pub mod schematic;
 pub mod sim;
 pub mod talos;
+pub mod template;
 pub mod ui;

@@ -20,6 +20,7 @@ mod round_trips;
 mod schematic_id;
 mod talos_version;
 mod template_mark;
+mod template_record;
 mod token;
 
 pub use address::{NicAddress, Prefixed};
@@ -44,4 +45,5 @@ pub use origin::{Origin, Setting};
 pub use schematic_id::SchematicId;
 pub use talos_version::TalosVersion;
 pub use template_mark::TemplateMark;
+pub use template_record::TemplateRecord;
 pub use token::{ApiToken, TokenId, TokenSecret};
