@@ -6,6 +6,7 @@ use super::doctor::DoctorArgs;
 use super::schema::SchemaArgs;
 use super::schematic::SchematicArgs;
 use super::simulate::SimulateArgs;
+use super::template::TemplateArgs;
 use super::validate::ValidateArgs;
 use crate::config::Locations;
 use crate::ui::LogFormat;
@@ -37,6 +38,7 @@ const COLOR: &str = "When to use colours; NO_COLOR in the environment is heeded"
 pub(super) enum Command {
     Validate(ValidateArgs),
     Doctor(DoctorArgs),
+    Template(TemplateArgs),
     Schematic(SchematicArgs),
     Schema(SchemaArgs),
     Simulate(SimulateArgs),

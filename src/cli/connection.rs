@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::args::GlobalArgs;
 use crate::config::{Connection, Explain, Inputs, Loaded, load};
 use crate::model::Cluster;
@@ -16,7 +18,7 @@ pub(super) struct ConnectionArgs {
 pub(super) struct Reached {
     pub(super) cluster: Cluster,
     pub(super) connection: Connection,
-    pub(super) client: Result<Client<HttpsTransport>, SetupError>,
+    pub(super) client: Result<Client<Arc<HttpsTransport>>, SetupError>,
 }
 
 /// Loads the files and prepares a client; none when the input is wrong, which is then shown.
@@ -42,5 +44,5 @@ pub(super) fn reach(args: &ConnectionArgs, global: &GlobalArgs, ui: &mut Ui) -> 
         Trust::of(&connection.trust)
     };
     let transport = HttpsTransport::new(&connection.endpoint, &connection.token, trust, Timing::default());
-    Some(Reached { cluster, connection, client: transport.map(Client::new) })
+    Some(Reached { cluster, connection, client: transport.map(Arc::new).map(Client::new) })
 }

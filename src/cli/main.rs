@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::args::{Arguments, Command};
 use super::exit::Exit;
-use super::{doctor, schema, schematic, simulate, validate};
+use super::{doctor, schema, schematic, simulate, template, validate};
 use crate::ui::{LogFormat, Talk, Ui, start_log};
 
 /// Runs one command of the program.
@@ -35,6 +35,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let result = match &arguments.command {
         Command::Validate(args) => validate::validate(args, global, &mut ui),
         Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
+        Command::Template(args) => run(template::template(args, global, &mut ui)),
         Command::Schematic(args) => run(schematic::schematic(args, global, &mut ui)),
         Command::Schema(args) => schema::schema(args, global, &mut ui),
         Command::Simulate(args) => run(simulate::simulate(args, global, &mut ui)),

@@ -8,6 +8,7 @@ mod main;
 mod schema;
 mod schematic;
 mod simulate;
+mod template;
 mod validate;
 
 pub use exit::Exit;

@@ -73,8 +73,8 @@ impl Factory {
         };
         let virtual_size = Image { talos_version: talos_version.clone(), schematic_id, secureboot }.disk_bytes();
         // Each release is a little larger than the one before, and every schematic has a size of its own.
-        let (_, minor, patch) = talos_version.numbers();
-        let grown = u64::from(minor) * 4 * MIB + u64::from(patch) * MIB / 4;
+        let (_, minor, third) = talos_version.numbers();
+        let grown = u64::from(minor) * 4 * MIB + u64::from(third) * MIB / 4;
         let own = u64::from(digest(&SHA256, schematic.as_bytes()).as_ref()[0]) * 4096;
         let size = match extension {
             "qcow2" => 64 * MIB + grown + own,
@@ -86,13 +86,11 @@ impl Factory {
     }
 
     fn knows(&self, version: &TalosVersion) -> bool {
-        match &self.versions {
-            Some(versions) => versions.contains(&version.to_string()),
-            None => {
-                let (major, minor, patch) = version.numbers();
-                major == 1 && (6..=13).contains(&minor) && patch <= 12 && !version.to_string().contains('-')
-            }
+        if let Some(versions) = &self.versions {
+            return versions.contains(&version.to_string());
         }
+        let (major, minor, patch) = version.numbers();
+        major == 1 && (6..=13).contains(&minor) && patch <= 12 && !version.to_string().contains('-')
     }
 }
 

@@ -14,22 +14,21 @@ pub(super) struct Chosen {
 pub(super) fn choose_places(wants: &[Want], hosts: &[HostSeen]) -> Chosen {
     let mut chosen = Chosen::default();
     for want in wants {
-        match &want.host {
-            Some(name) => match named(want, name, hosts) {
+        if let Some(name) = &want.host {
+            match named(want, name, hosts) {
                 Ok(shared) => chosen.add(want, name, shared),
                 Err(trouble) => chosen.troubles.push(trouble),
-            },
-            None => {
-                let online = hosts.iter().filter(|seen| seen.host.is_online());
-                let fitting: Vec<(&HostName, bool)> =
-                    online.filter_map(|seen| Some((&seen.host.name, seen.storage(want)?.shared))).collect();
-                for (name, shared) in &fitting {
-                    chosen.add(want, name, *shared);
-                }
-                if fitting.is_empty() {
-                    chosen.troubles.push(no_storage(want, "any host that is up", hosts));
-                }
             }
+            continue;
+        }
+        let online = hosts.iter().filter(|seen| seen.host.is_online());
+        let fitting: Vec<(&HostName, bool)> =
+            online.filter_map(|seen| Some((&seen.host.name, seen.storage(want)?.shared))).collect();
+        for (name, shared) in &fitting {
+            chosen.add(want, name, *shared);
+        }
+        if fitting.is_empty() {
+            chosen.troubles.push(no_storage(want, "any host that is up", hosts));
         }
     }
     chosen

@@ -80,8 +80,11 @@ struct Maker<'a, T> {
     /// Held while the definition of a storage is changed, which is one for all hosts.
     storages: tokio::sync::Mutex<()>,
     /// Held while an image is brought to a place, so that a shared storage gets it once.
-    images: Mutex<BTreeMap<(Option<HostName>, StorageId, String), Arc<tokio::sync::Mutex<()>>>>,
+    images: Mutex<BTreeMap<ImagePlace, Arc<tokio::sync::Mutex<()>>>>,
 }
+
+/// A file on a storage, of one host or of all.
+type ImagePlace = (Option<HostName>, StorageId, String);
 
 /// What is known about one place because this run did it.
 #[derive(Default)]

@@ -19,9 +19,10 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hosts: Vec<&str> = self.hosts.iter().map(HostName::as_str).collect();
         let hosts = hosts.join(", ");
-        match self.shared {
-            true => write!(f, "{} on {} for {hosts}", self.image, self.storage),
-            false => write!(f, "{} on {hosts}", self.image),
+        if self.shared {
+            write!(f, "{} on {} for {hosts}", self.image, self.storage)
+        } else {
+            write!(f, "{} on {hosts}", self.image)
         }
     }
 }

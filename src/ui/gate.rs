@@ -81,6 +81,11 @@ impl Ui {
         }
     }
 
+    /// Writes a question and leaves the rest of its line for the answer.
+    pub(super) fn prompt(&mut self, question: &str) {
+        drop(write!(self.err, "{question}").and_then(|()| self.err.flush()));
+    }
+
     /// Talk is a courtesy: when nobody can hear it, the work goes on.
     fn talk(&mut self, text: &str) {
         drop(writeln!(self.err, "{text}"));

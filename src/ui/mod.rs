@@ -1,5 +1,6 @@
 //! The only room that prints: results to standard output, talk to standard error.
 
+mod ask;
 mod explanation;
 mod findings;
 mod gate;
@@ -8,6 +9,7 @@ mod log;
 mod problems;
 mod schematics;
 mod table;
+mod templates;
 mod yaml;
 
 pub use explanation::explanation;
@@ -18,4 +20,5 @@ pub use log::{LogFormat, start_log};
 pub use problems::draw_problem;
 pub use schematics::{schematic_json, schematics_json};
 pub use table::cluster_table;
+pub use templates::{ensured_json, ensured_table, listed_json, listed_table, listed_text};
 pub use yaml::to_yaml;

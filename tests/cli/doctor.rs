@@ -4,13 +4,13 @@ use std::process::{Child, Command, Stdio};
 use crate::harness::{GOOD, Run, Workdir};
 
 /// A simulated Proxmox in a process of its own.
-struct Simulated {
+pub(crate) struct Simulated {
     process: Child,
     introduction: serde_json::Value,
 }
 
 impl Simulated {
-    fn start(args: &[&str]) -> Self {
+    pub(crate) fn start(args: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_pvetalos"))
             .args(["simulate", "--listen", "127.0.0.1:0", "-o", "json"])
             .args(args)
@@ -28,12 +28,12 @@ impl Simulated {
         Self::start(&["--world", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/worlds/three-hosts.yaml")])
     }
 
-    fn says(&self, key: &str) -> &str {
+    pub(crate) fn says(&self, key: &str) -> &str {
         self.introduction[key].as_str().expect("it says so")
     }
 
     /// A folder whose cluster is to be made there, pinned to its certificate.
-    fn workdir(&self, nodes: &str) -> Workdir {
+    pub(crate) fn workdir(&self, nodes: &str) -> Workdir {
         self.unpinned(nodes)
             .file("pvetalos.yaml", format!("proxmox: {{fingerprints: [\"{}\"]}}\n", self.says("fingerprint")))
     }
@@ -46,7 +46,7 @@ impl Simulated {
     }
 
     /// What came, without what differs from run to run.
-    fn plain(&self, run: &Run) -> String {
+    pub(crate) fn plain(&self, run: &Run) -> String {
         run.to_string()
             .replace(self.says("endpoint"), "https://SIMULATED")
             .replace(self.says("fingerprint"), "FINGERPRINT")

@@ -7,4 +7,5 @@ mod schema;
 mod schematic;
 mod secrets;
 mod simulate;
+mod template;
 mod validate;

@@ -1,6 +1,6 @@
 //! A simulated cluster, and what there is in it from the outside.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -22,7 +22,14 @@ pub(crate) struct Lab {
     pub(crate) told: Mutex<Vec<String>>,
 }
 
+/// An example world; each is read once.
 pub(crate) fn example(name: &str) -> Value {
+    static READ: Mutex<BTreeMap<String, Value>> = Mutex::new(BTreeMap::new());
+    let mut read = READ.lock().expect("nobody panicked");
+    read.entry(name.to_owned()).or_insert_with(|| read_example(name)).clone()
+}
+
+fn read_example(name: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/worlds").join(name);
     read_document(&path).expect("an example can be read")
 }
