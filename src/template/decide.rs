@@ -16,10 +16,8 @@ pub(super) enum Verdict {
         host: HostName,
         vmid: VmId,
     },
-    /// The storage has to take images first; this is the whole list that it shall take then.
-    EnableImport {
-        content: BTreeSet<String>,
-    },
+    /// The storage has to take images first.
+    EnableImport,
     /// The image has to come to the host.
     Fetch {
         /// Bytes that are free there.
@@ -34,6 +32,8 @@ pub(super) enum Verdict {
     Convert {
         vmid: VmId,
         disk_bytes: u64,
+        /// What it was made from, by its record.
+        made_from: Box<str>,
     },
     /// This run made one that is not needed any more.
     RemoveTwin {
@@ -126,7 +126,10 @@ fn continued(place: &Place, vm: &VmSeen) -> Verdict {
         return refuse(message, by_hand());
     }
     match disk_bytes(config) {
-        Some(disk_bytes) => Verdict::Convert { vmid: *vmid, disk_bytes },
+        Some(disk_bytes) => {
+            let made_from = vm.record().map(|record| record.image).unwrap_or_default();
+            Verdict::Convert { vmid: *vmid, disk_bytes, made_from }
+        }
         None => refuse(format!("VM {vmid} on {host}, an unfinished template, has no system disk"), by_hand()),
     }
 }
@@ -156,8 +159,7 @@ fn from_nothing(place: &Place, seen: &PlaceSeen, settings: &Settings, known: &Kn
         return Verdict::Refuse(troubles);
     };
     if import_is_off {
-        let content = images.content.iter().cloned().chain(["import".to_owned()]).collect();
-        return Verdict::EnableImport { content };
+        return Verdict::EnableImport;
     }
     with_import(place, seen, settings, known, images)
 }
@@ -257,7 +259,14 @@ fn import_is_needed(settings: &Settings, images: Option<&Storage>) -> Trouble {
 }
 
 /// Whether a disk came out as large as it should be: a word of warning, or why it cannot be right.
-pub(super) fn judge_disk(image: &Image, source: &Source, disk_bytes: u64) -> Result<Option<String>, Trouble> {
+///
+/// Only what was made from the very file at hand can be held against it; an earlier run may have had another source.
+pub(super) fn judge_disk(
+    image: &Image,
+    source: &Source,
+    made_from: &str,
+    disk_bytes: u64,
+) -> Result<Option<String>, Trouble> {
     /// Storages round up to whole extents.
     const ROUNDING: u64 = 64 << 20;
     let within = |expected: u64| (expected..=expected.saturating_add(ROUNDING)).contains(&disk_bytes);
@@ -271,8 +280,13 @@ pub(super) fn judge_disk(image: &Image, source: &Source, disk_bytes: u64) -> Res
         Trouble::new(message, "delete the image from its storage and let it be fetched again")
     };
     match source {
-        Source::File(local) if !within(local.disk_bytes) => Err(wrong(local.disk_bytes)),
-        Source::File(_) => Ok(None),
+        Source::File(local) if made_from == source.describe(image) => {
+            if within(local.disk_bytes) {
+                Ok(None)
+            } else {
+                Err(wrong(local.disk_bytes))
+            }
+        }
         _ if disk_bytes < Image::SMALLEST_DISK => Err(wrong(image.disk_bytes())),
         _ if within(image.disk_bytes()) => Ok(None),
         // A schematic may ask for another boot loader, and a release may change its mind.

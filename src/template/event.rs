@@ -19,8 +19,10 @@ pub(super) type Tell<'a> = &'a (dyn Fn(&Place, &Event) + Sync);
 /// One change on the way to a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// The whole list is what the storage takes from then on.
     EnableImport {
         storage: StorageId,
+        content: String,
     },
     Download {
         url: String,
@@ -50,7 +52,9 @@ pub enum Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::EnableImport { storage } => write!(f, "let storage {storage} take disk images to import"),
+            Self::EnableImport { storage, content } => {
+                write!(f, "let storage {storage} take disk images to import (content {content})")
+            }
             Self::Download { url, storage, host } => write!(f, "download {url} to {storage} on {host}"),
             Self::Upload { file, storage, host } => write!(f, "upload {file} to {storage} on {host}"),
             Self::Create { vmid, host } => write!(f, "make VM {vmid} on {host} from the image"),

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, try_join_all};
 use tokio::time::sleep;
 
 use super::choose::choose_places;
@@ -10,8 +10,9 @@ use super::decide::{Known, Verdict, decide, file, judge_disk, no_room};
 use super::definition::definition;
 use super::event::Tell;
 use super::look::{PlaceSeen, look, look_at_hosts};
-use super::{Event, Place, Settings, Source, Step, Trouble, Want};
+use super::{Event, Place, Settings, Source, Step, Trouble, Want, rights};
 use crate::model::{HostName, StorageId, TemplateRecord, VmId};
+use crate::proxmox::answers::Storage;
 use crate::proxmox::calls::{CreateVm, Download, TaskSource, TasksQuery, upload};
 use crate::proxmox::task::{Pace, TaskProgress, TaskState, TaskWatcher, Upid};
 use crate::proxmox::types::VolumeId;
@@ -114,14 +115,32 @@ impl<T: Transport> Maker<'_, T> {
         for _ in 0..MOST_STEPS {
             let seen = look(self.client, place, self.settings).await.map_err(|error| one(error.into()))?;
             let verdict = decide(place, &seen, self.settings, &progress.known);
+            if !made && !matches!(verdict, Verdict::Exists { .. }) {
+                // Before the first change everything that stands in the way is told at once.
+                let mut troubles = self.missing_rights(place, &seen).await.map_err(one)?;
+                if let Verdict::Refuse(others) = &verdict {
+                    troubles.splice(0..0, others.iter().cloned());
+                }
+                if !troubles.is_empty() {
+                    return Err(troubles);
+                }
+            }
             let step = match verdict {
                 Verdict::Exists { host, vmid } => return Ok(Ready { host, vmid, made }),
                 Verdict::Refuse(troubles) => return Err(troubles),
-                Verdict::EnableImport { content } => self.enable_import(place, &content).await,
+                Verdict::EnableImport => self.enable_import(place).await,
                 Verdict::Fetch { room } => self.fetch(place, &seen, room, &mut progress).await,
                 Verdict::Create { image, bytes } => self.create(place, &seen.host, &image, bytes, &mut progress).await,
-                Verdict::Convert { vmid, disk_bytes } => {
-                    self.convert(place, &seen.host, vmid, disk_bytes, &mut progress).await
+                Verdict::Convert { vmid, disk_bytes, made_from } => {
+                    match judge_disk(&place.image, &self.settings.source, &made_from, disk_bytes) {
+                        Ok(warning) => {
+                            if let Some(warning) = warning {
+                                self.tell(place, &Event::Note(warning));
+                            }
+                            self.convert(place, &seen.host, vmid, &mut progress).await
+                        }
+                        Err(trouble) => Err(self.given_up(place, &seen.host, vmid, trouble, &progress).await),
+                    }
                 }
                 Verdict::RemoveTwin { vmid } => self.remove_twin(place, &seen, vmid, &mut progress).await,
             };
@@ -130,6 +149,16 @@ impl<T: Transport> Maker<'_, T> {
         }
         let fix = "look at the tasks of the host; somebody seems to undo what is done here";
         Err(one(Trouble::new(format!("{place} does not get done"), fix)))
+    }
+
+    async fn missing_rights(&self, place: &Place, seen: &PlaceSeen) -> Result<Vec<Trouble>, Trouble> {
+        let paths = rights::paths(place, &seen.host, self.settings);
+        let answers = try_join_all(paths.iter().map(|path| self.client.permissions(Some(path)))).await?;
+        let takes_import =
+            |storage: &Storage| storage.name == self.settings.image_storage && storage.content.contains("import");
+        let enables_import = self.settings.enable_import && !seen.storages.iter().any(takes_import);
+        let permissions = answers.into_iter().collect();
+        Ok(rights::missing(place, &seen.host, self.settings, enables_import, &permissions))
     }
 
     /// Waits for what an earlier run of ours began: until then nobody can tell what it will leave.
@@ -191,7 +220,7 @@ impl<T: Transport> Maker<'_, T> {
     }
 
     /// Adds to what a storage takes. The list is read anew, because it is replaced as a whole.
-    async fn enable_import(&self, place: &Place, shown: &BTreeSet<String>) -> Result<(), Trouble> {
+    async fn enable_import(&self, place: &Place) -> Result<(), Trouble> {
         let _alone = self.storages.lock().await;
         let storage = &self.settings.image_storage;
         let storages = self.client.storages(&place.hosts[0], None).await?;
@@ -201,10 +230,9 @@ impl<T: Transport> Maker<'_, T> {
         if seen.content.contains("import") {
             return Ok(());
         }
-        let step = Step::EnableImport { storage: storage.clone() };
+        let content: Vec<&str> = seen.content.iter().map(String::as_str).chain(["import"]).collect();
+        let step = Step::EnableImport { storage: storage.clone(), content: content.join(",") };
         self.tell(place, &Event::Begun(step.clone()));
-        let content = seen.content.iter().map(String::as_str).chain(["import"]);
-        tracing::info!(%storage, content = ?shown, "content of a storage");
         match self.client.set_storage_content(storage, content).await {
             Ok(()) => self.tell(place, &Event::Done(step)),
             // Whether it took shows when it is looked at again; the same list again does no harm.
@@ -401,14 +429,9 @@ impl<T: Transport> Maker<'_, T> {
         place: &Place,
         host: &HostName,
         vmid: VmId,
-        disk_bytes: u64,
         progress: &mut Progress,
     ) -> Result<(), Trouble> {
         self.refuse_if_started(host, vmid).await?;
-        match judge_disk(&place.image, &self.settings.source, disk_bytes) {
-            Ok(warning) => warning.into_iter().for_each(|warning| self.tell(place, &Event::Note(warning))),
-            Err(trouble) => return Err(self.removed(place, host, vmid, trouble).await),
-        }
         let step = Step::Convert { vmid, host: host.clone() };
         self.tell(place, &Event::Begun(step.clone()));
         let answer = self.client.convert_to_template(host, vmid).await;
@@ -433,15 +456,27 @@ impl<T: Transport> Maker<'_, T> {
         Err(Trouble::new(message, fix))
     }
 
-    /// Removes a VM of ours that cannot become a template, and tells what became of it.
-    async fn removed(&self, place: &Place, host: &HostName, vmid: VmId, trouble: Trouble) -> Trouble {
-        let gone = match self.client.delete_vm(host, vmid, false, false).await {
-            Ok(upid) => self.watcher.finish(&upid).await.is_ok_and(|ended| ended.warnings == 0),
-            Err(_) => false,
-        };
+    /// Removes a VM that this run made and that cannot become a template, and tells what became of it.
+    async fn given_up(
+        &self,
+        place: &Place,
+        host: &HostName,
+        vmid: VmId,
+        trouble: Trouble,
+        progress: &Progress,
+    ) -> Trouble {
+        let gone = progress.known.made.contains(&vmid)
+            && match self.client.delete_vm(host, vmid, false, false).await {
+                Ok(upid) => self.watcher.finish(&upid).await.is_ok_and(|ended| ended.warnings == 0),
+                Err(_) => false,
+            };
         let name = self.settings.source.file_name(&place.image);
         let image = format!("{}:import/{name}", self.settings.image_storage);
-        let vm = if gone { "the VM was deleted again; ".to_owned() } else { format!("delete VM {vmid}; ") };
+        let vm = if gone {
+            "the VM was deleted again; ".to_owned()
+        } else {
+            format!("delete the VM (`pvetalos template delete {vmid}`); ")
+        };
         let fix = format!("{vm}delete the image too (`pvesm free {image}` on {host}) and run this once more");
         Trouble { fix, ..trouble }
     }

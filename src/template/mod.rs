@@ -24,6 +24,7 @@ mod local_image;
 mod look;
 mod make;
 mod place;
+mod rights;
 mod settings;
 mod trouble;
 mod want;

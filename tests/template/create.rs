@@ -15,7 +15,7 @@ async fn a_fresh_host_gets_a_template_and_a_second_run_does_nothing() {
     assert_eq!(
         *lab.told.lock().expect("nobody panicked"),
         [
-            format!("{place}: let storage local take disk images to import"),
+            format!("{place}: let storage local take disk images to import (content backup,iso,vztmpl,import)"),
             format!("{place}: download {url} to local on pve"),
             format!("{place}: make VM 9000 on pve from the image"),
             format!("{place}: make VM 9000 on pve a template"),
@@ -58,31 +58,30 @@ async fn a_fresh_host_gets_a_template_and_a_second_run_does_nothing() {
     println!("{requests} requests for the first template, {} for the second run", log.total() - requests);
 }
 
+/// Three hosts without a template, and a token that may make some.
+pub(crate) fn three_hosts() -> serde_json::Value {
+    let mut world = example("three-hosts.yaml");
+    world["templates"] = json!({});
+    world["roles"]["Pvetalos"] = json!(format!(
+        "{} Datastore.Allocate Datastore.AllocateTemplate Sys.AccessNetwork",
+        world["roles"]["Pvetalos"].as_str().expect("a role")
+    ));
+    for who in ["pvetalos@pve", "pvetalos@pve!simulator"] {
+        world["acl"].as_array_mut().expect("a list").push(json!({"path": "/nodes", "who": who, "role": "Pvetalos"}));
+    }
+    world
+}
+
 #[tokio::test(start_paused = true)]
 async fn local_storage_gets_a_template_per_host_at_the_same_time_and_shared_storage_one() {
-    let three = || {
-        let mut world = example("three-hosts.yaml");
-        world["templates"] = json!({});
-        world["roles"]["Pvetalos"] = json!(format!(
-            "{} Datastore.Allocate Datastore.AllocateTemplate Sys.AccessNetwork",
-            world["roles"]["Pvetalos"].as_str().expect("a role")
-        ));
-        for who in ["pvetalos@pve", "pvetalos@pve!simulator"] {
-            world["acl"]
-                .as_array_mut()
-                .expect("a list")
-                .push(json!({"path": "/nodes", "who": who, "role": "Pvetalos"}));
-        }
-        world
-    };
-    let lab = Lab::of(three());
+    let lab = Lab::of(three_hosts());
     let begun = Instant::now();
     assert_eq!(ready(&lab.run(&[want("local-lvm")], &settings()).await), ([9000, 9001, 9002].into(), true));
     let together = begun.elapsed();
     assert_eq!(lab.images().len(), 3);
     lab.assert_tidy("a template per host");
 
-    let alone = Lab::of(three());
+    let alone = Lab::of(three_hosts());
     let one = pvetalos::template::Want { host: Some("pve2".parse().expect("a host")), ..want("local-lvm") };
     let begun = Instant::now();
     assert_eq!(ready(&alone.run(&[one], &settings()).await), ([9000].into(), true));
@@ -90,7 +89,7 @@ async fn local_storage_gets_a_template_per_host_at_the_same_time_and_shared_stor
     assert!(together < by_itself + Duration::from_secs(2), "{together:?} for three, {by_itself:?} for one");
     println!("{together:?} for three hosts, {by_itself:?} for one");
 
-    let shared = Lab::of(three());
+    let shared = Lab::of(three_hosts());
     assert_eq!(ready(&shared.run(&[want("shared")], &settings()).await), ([9000].into(), true));
     assert_eq!(shared.images().len(), 1);
     assert_eq!(ready(&shared.run(&[want("shared")], &settings()).await), ([9000].into(), false));
@@ -134,6 +133,25 @@ async fn everything_that_stands_in_the_way_is_told_at_once() {
         "{found:#?}"
     );
     assert_eq!(lab.simulator.log().count(pvetalos::proxmox::Method::Put, "/**"), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_missing_privilege_is_told_before_anything_is_done() {
+    let mut world = example("fresh-host.yaml");
+    world["roles"]["PvetalosImages"] = json!("Datastore.Audit Datastore.AllocateSpace");
+    world["roles"]["PvetalosFetch"] = json!("Sys.Audit");
+    let lab = Lab::of(world);
+    let found = troubles(&lab.run(&[want("local-lvm")], &settings()).await);
+    let lacks = |text: &str| {
+        found.iter().any(|found| found.starts_with(&format!("the token pvetalos@pve!simulator lacks {text} | pveum")))
+    };
+    assert!(lacks("Datastore.AllocateTemplate on /storage/local"), "{found:#?}");
+    assert!(lacks("Datastore.Allocate on /storage"), "{found:#?}");
+    assert!(lacks("Sys.AccessNetwork on /nodes/pve"), "{found:#?}");
+    assert_eq!(found.len(), 3, "{found:#?}");
+    for method in [pvetalos::proxmox::Method::Put, pvetalos::proxmox::Method::Post] {
+        assert_eq!(lab.simulator.log().count(method, "/**"), 0);
+    }
 }
 
 #[tokio::test(start_paused = true)]

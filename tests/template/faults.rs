@@ -78,6 +78,28 @@ async fn a_checksum_is_compared_and_a_wrong_one_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_image_whose_disk_is_too_small_becomes_no_template_and_an_unusual_one_is_noted() {
+    let of_size = |size: &str| {
+        let mut world = example("fresh-host.yaml");
+        world["downloads"] = json!({"https://factory.talos.dev/": {"size": "90M", "virtual_size": size}});
+        Lab::of(world)
+    };
+    let lab = of_size("512M");
+    let found = troubles(&lab.run(&[want("local-lvm")], &settings()).await);
+    assert!(
+        found[0].starts_with("the imported disk has 512 MiB, and that of Talos 1.12.0 ce4c9805 has 4247 MiB"),
+        "{found:?}"
+    );
+    assert!(found[0].contains("the VM was deleted again; delete the image too"), "{found:?}");
+    assert_eq!(lab.vms(), (vec![], vec![]));
+    lab.assert_tidy("a small disk");
+    let lab = of_size("2246M");
+    assert_eq!(ready(&lab.run(&[want("local-lvm")], &settings()).await), ([9000].into(), true));
+    let told = lab.told.lock().expect("nobody panicked");
+    assert!(told.iter().any(|line| line.contains("which is not the usual 4247 MiB")), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_full_storage_is_told_before_and_during_the_work() {
     let mut world = example("fresh-host.yaml");
     world["storages"]["local"]["occupied"] = json!("102390M");

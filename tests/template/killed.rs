@@ -41,6 +41,34 @@ async fn killed_at_every_request_and_run_again_there_is_one_template_and_nothing
 }
 
 #[tokio::test(start_paused = true)]
+async fn killed_with_three_hosts_at_work_and_run_again_every_host_has_one() {
+    let mut cases = 0;
+    for (storage, expected) in [("local-lvm", 3), ("shared", 1)] {
+        for carried_out in [false, true] {
+            // Not every one: three hosts make three times as many requests.
+            for number in (1..).step_by(7) {
+                let lab = Lab::of(crate::create::three_hosts());
+                let fault = Fault::kill_client().at(number);
+                lab.simulator.inject(if carried_out { fault.carried_out() } else { fault });
+                let (wants, settings) = ([want(storage)], settings());
+                tokio::select! {
+                    biased;
+                    () = lab.simulator.client_killed() => lab.simulator.revive_client(),
+                    _ = lab.run(&wants, &settings) => break,
+                }
+                cases += 1;
+                let about = format!("{storage}, killed at request {number}, carried out: {carried_out}");
+                assert_eq!(ready(&lab.run(&wants, &settings).await).0.len(), expected, "{about}");
+                assert_eq!(lab.vms().0.len(), expected, "{about}");
+                assert_eq!(lab.images().len(), expected, "{about}");
+                lab.assert_tidy(&about);
+            }
+        }
+    }
+    println!("{cases} cases");
+}
+
+#[tokio::test(start_paused = true)]
 async fn two_runs_at_the_same_time_make_one_template() {
     for delay in (0..40).map(|tenths| Duration::from_millis(tenths * 100)) {
         let lab = Lab::fresh();
