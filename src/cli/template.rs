@@ -310,7 +310,9 @@ fn by_flags(args: &CreateArgs, version: &TalosVersion, cluster: &Cluster, ui: &m
     } else {
         args.host.iter().cloned().map(Some).collect()
     };
-    let want = |host| Want { image: image.clone(), storage: storage.clone(), host, linked: false, agent };
+    let pool = usual.pool.as_ref().map(|pool| pool.value.clone());
+    let want =
+        |host| Want { image: image.clone(), storage: storage.clone(), host, pool: pool.clone(), linked: false, agent };
     Some(named.into_iter().map(want).collect())
 }
 

@@ -92,6 +92,7 @@ impl Chosen {
                 storage: want.storage.clone(),
                 hosts: vec![host.clone()],
                 shared,
+                pool: want.pool.clone(),
                 linked: want.linked,
                 agent: want.agent,
             }),
@@ -133,6 +134,7 @@ mod tests {
             },
             storage: storage.parse().unwrap(),
             host: host.map(|host| host.parse().unwrap()),
+            pool: None,
             linked: false,
             agent: true,
         }

@@ -297,3 +297,162 @@ pub(super) fn judge_disk(
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::TemplateRecord;
+    use crate::schematic::{FactoryUrl, ImageFormat};
+
+    const ID: &str = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515";
+
+    fn place() -> Place {
+        Place {
+            image: Image {
+                talos_version: "1.12.0".parse().unwrap(),
+                schematic_id: ID.parse().unwrap(),
+                secureboot: false,
+            },
+            storage: "local-lvm".parse().unwrap(),
+            hosts: vec!["pve1".parse().unwrap()],
+            shared: false,
+            pool: None,
+            linked: false,
+            agent: true,
+        }
+    }
+
+    fn settings(enable_import: bool) -> Settings {
+        Settings {
+            image_storage: "local".parse().unwrap(),
+            source: Source::Factory { factory: FactoryUrl::default(), format: ImageFormat::Qcow2, checksum: None },
+            enable_import,
+            first_vmid: Settings::FIRST_VMID,
+            token: "root@pam!ci".parse().unwrap(),
+        }
+    }
+
+    /// A VM with our record for `recorded`, changed in `more`.
+    fn vm(vmid: u32, recorded: u32, more: &Value) -> VmSeen {
+        let record = TemplateRecord {
+            mark: place().image.mark(),
+            vmid: VmId::nearest(recorded),
+            image: "https://example.org/x".into(),
+            bytes: 7,
+        };
+        let mut config = json!({
+            "name": "talos-1.12.0-ce4c9805",
+            "description": format!("Talos\n\n{record}"),
+            "scsi0": format!("local-lvm:vm-{vmid}-disk-1,size=4248M"),
+        });
+        config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        VmSeen {
+            host: "pve1".parse().unwrap(),
+            vmid: VmId::nearest(vmid),
+            power: Power::Stopped,
+            config: serde_json::from_value(config).unwrap(),
+        }
+    }
+
+    fn seen(vms: Vec<VmSeen>, content: &str, images: Value) -> PlaceSeen {
+        let storages = json!([
+            {"storage": "local", "type": "dir", "content": content, "enabled": 1, "active": 1, "avail": 1 << 30},
+            {"storage": "local-lvm", "type": "lvmthin", "content": "images", "enabled": 1, "active": 1, "avail": 1 << 30},
+        ]);
+        PlaceSeen {
+            version: serde_json::from_value(json!({"version": "9.2.11"})).unwrap(),
+            host: "pve1".parse().unwrap(),
+            vms,
+            storages: serde_json::from_value(storages).unwrap(),
+            images: serde_json::from_value(images).unwrap(),
+        }
+    }
+
+    #[test]
+    fn what_is_there_decides_what_is_done_next() {
+        #[track_caller]
+        fn case(vms: Vec<VmSeen>, made: &[u32], expected: &str) {
+            let known = Known { made: made.iter().map(|vmid| VmId::nearest(*vmid)).collect(), verified: false };
+            let verdict = decide(&place(), &seen(vms, "import", json!([])), &settings(false), &known);
+            let shown = match verdict {
+                Verdict::Exists { vmid, .. } => format!("{vmid} exists"),
+                Verdict::EnableImport => "enable import".to_owned(),
+                Verdict::Fetch { .. } => "fetch".to_owned(),
+                Verdict::Create { image, .. } => format!("create from {image}"),
+                Verdict::Convert { vmid, .. } => format!("convert {vmid}"),
+                Verdict::RemoveTwin { vmid } => format!("remove {vmid}"),
+                Verdict::Refuse(troubles) => troubles[0].message.clone(),
+            };
+            assert_eq!(shown, expected);
+        }
+        let template = || json!({"template": 1});
+        case(vec![], &[], "fetch");
+        case(vec![vm(9000, 9000, &template())], &[], "9000 exists");
+        case(vec![vm(9000, 9000, &json!({}))], &[], "convert 9000");
+        // A copy has the number of its original, a mark by hand none; neither is ours to finish, but a template will do.
+        case(vec![vm(105, 9000, &json!({}))], &[], "fetch");
+        case(vec![vm(105, 9000, &template())], &[], "105 exists");
+        case(vec![vm(9000, 9000, &json!({"description": "mine"}))], &[], "fetch");
+        case(
+            vec![vm(9000, 9000, &json!({"lock": "create"}))],
+            &[],
+            "VM 9000 on pve1, an unfinished template, is locked (create)",
+        );
+        case(
+            vec![vm(9000, 9000, &json!({"net0": "virtio"}))],
+            &[],
+            "VM 9000 on pve1, an unfinished template, was changed by somebody: it has `net0`",
+        );
+        case(
+            vec![vm(9000, 9000, &json!({"name": "x"}))],
+            &[],
+            "VM 9000 on pve1, an unfinished template, was changed by somebody: its name is x",
+        );
+        let running = VmSeen { power: Power::Running, ..vm(9000, 9000, &json!({})) };
+        case(vec![running], &[], "VM 9000 on pve1, an unfinished template, is running");
+        let foreign = json!({"scsi0": "local-lvm:vm-100-disk-0,size=4248M"});
+        case(
+            vec![vm(9000, 9000, &foreign)],
+            &[],
+            "VM 9000 on pve1, an unfinished template, was changed by somebody: its scsi0 is local-lvm:vm-100-disk-0",
+        );
+        // Twins: whoever made the higher number takes it away again; nobody touches what another run made.
+        let twins = || vec![vm(9000, 9000, &json!({})), vm(9001, 9001, &json!({}))];
+        case(twins(), &[9001], "remove 9001");
+        case(twins(), &[9000], "there are 2 unfinished templates of Talos 1.12.0 ce4c9805 on pve1: 9000, 9001");
+        case(vec![vm(9000, 9000, &template()), vm(9001, 9001, &json!({}))], &[9001], "remove 9001");
+        case(vec![vm(9000, 9000, &template()), vm(9001, 9001, &json!({}))], &[], "9000 exists");
+        case(
+            vec![vm(9000, 9000, &template()), vm(9001, 9001, &template())],
+            &[],
+            "there are 2 templates of Talos 1.12.0 ce4c9805 on pve1: 9000, 9001",
+        );
+    }
+
+    #[test]
+    fn an_image_that_is_there_is_used_and_storages_are_asked_first() {
+        let name = place().image.file_name(ImageFormat::Qcow2);
+        let image = json!([{"volid": format!("local:import/{name}"), "size": 100}]);
+        let decided = |seen: &PlaceSeen, settings: &Settings| decide(&place(), seen, settings, &Known::default());
+        let verdict = decided(&seen(vec![], "import", image.clone()), &settings(false));
+        assert!(matches!(verdict, Verdict::Create { bytes: 100, .. }), "{verdict:?}");
+        assert_eq!(decided(&seen(vec![], "iso", json!([])), &settings(true)), Verdict::EnableImport);
+        let verdict = decided(&seen(vec![], "iso", json!([])), &settings(false));
+        assert!(
+            matches!(&verdict, Verdict::Refuse(troubles) if troubles[0].fix.contains("--enable-import")),
+            "{verdict:?}"
+        );
+        let large = json!([{"volid": format!("local:import/{name}"), "size": 2_u64 << 30}]);
+        let verdict = decided(&seen(vec![], "import", large), &settings(false));
+        assert!(
+            matches!(&verdict, Verdict::Refuse(troubles) if troubles[0].message.contains("1024 MiB free, and 2048 MiB")),
+            "{verdict:?}"
+        );
+        let mut other = settings(false);
+        other.image_storage = "local-lvm".parse().unwrap();
+        let verdict = decided(&seen(vec![], "import", image), &other);
+        assert!(matches!(&verdict, Verdict::Refuse(troubles) if troubles[0].fix.contains("(local)")), "{verdict:?}");
+    }
+}

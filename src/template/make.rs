@@ -396,7 +396,7 @@ impl<T: Transport> Maker<'_, T> {
         let config = definition(place, image, &record);
         let step = Step::Create { vmid, host: host.clone() };
         self.tell(place, &Event::Begun(step.clone()));
-        let answer = self.client.create_vm(&CreateVm { host, vmid, pool: None, config: &config }).await;
+        let answer = self.client.create_vm(&CreateVm { host, vmid, pool: place.pool.as_ref(), config: &config }).await;
         if answer.as_ref().err().and_then(ProxmoxError::kind) == Some(&RefusalKind::Exists) {
             progress.number = None;
             return self.settle(&place.hosts).await;

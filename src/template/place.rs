@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::model::{HostName, StorageId};
+use crate::model::{HostName, PoolId, StorageId};
 use crate::schematic::Image;
 
 /// Where a template shall be: on a host, or on a storage that several hosts share.
@@ -11,6 +11,7 @@ pub struct Place {
     /// The hosts that a template there serves. The template is made on the first of them.
     pub hosts: Vec<HostName>,
     pub shared: bool,
+    pub pool: Option<PoolId>,
     pub linked: bool,
     pub agent: bool,
 }

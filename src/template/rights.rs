@@ -4,14 +4,13 @@ use super::{Place, Settings, Source, Trouble};
 use crate::model::{HostName, TokenId};
 use crate::proxmox::answers::Permissions;
 
-/// The options that a template is made with, each guarded by a privilege (qemu-server: src/PVE/API2/Qemu.pm).
-const VM_PRIVILEGES: [&str; 9] = [
+/// The options that a template is made with, each guarded by a privilege; drives are guarded by their storages while a
+/// VM is made (qemu-server: src/PVE/API2/Qemu.pm).
+const VM_PRIVILEGES: [&str; 7] = [
     "VM.Allocate",
     "VM.Audit",
-    "VM.Config.CDROM",
     "VM.Config.CPU",
     "VM.Config.Cloudinit",
-    "VM.Config.Disk",
     "VM.Config.HWType",
     "VM.Config.Memory",
     "VM.Config.Options",
@@ -21,7 +20,7 @@ const VM_PRIVILEGES: [&str; 9] = [
 pub(super) fn paths(place: &Place, host: &HostName, settings: &Settings) -> Vec<String> {
     let mut paths = vec![
         "/".to_owned(),
-        "/vms".to_owned(),
+        vm_path(place),
         "/storage".to_owned(),
         format!("/nodes/{host}"),
         format!("/storage/{}", place.storage),
@@ -30,6 +29,11 @@ pub(super) fn paths(place: &Place, host: &HostName, settings: &Settings) -> Vec<
     paths.sort();
     paths.dedup();
     paths
+}
+
+/// The path below which the template comes into being.
+fn vm_path(place: &Place) -> String {
+    place.pool.as_ref().map_or("/vms".to_owned(), |pool| format!("/pool/{pool}"))
 }
 
 /// What is missing, each with the command that grants it. Reads its arguments and nothing else.
@@ -46,14 +50,14 @@ pub(super) fn missing(
     let (disks, images) = (format!("/storage/{}", place.storage), format!("/storage/{}", settings.image_storage));
     let vms: Vec<String> = VM_PRIVILEGES
         .iter()
-        .filter(|name| !permissions.has_below("/vms", name))
+        .filter(|name| !permissions.has_below(&vm_path(place), name))
         .map(|name| (*name).to_owned())
         .collect();
     let fetches = !matches!(settings.source, Source::File(_));
     let may_fetch = permissions.has(&format!("/nodes/{host}"), "Sys.AccessNetwork")
         || (permissions.has("/", "Sys.Audit") && permissions.has("/", "Sys.Modify"));
     let all = [
-        ("/vms".to_owned(), vms),
+        (vm_path(place), vms),
         (disks.clone(), lacks(&disks, &["Datastore.AllocateSpace", "Datastore.Audit"])),
         (images.clone(), lacks(&images, &["Datastore.AllocateTemplate", "Datastore.Audit"])),
         ("/storage".to_owned(), if enables_import { lacks("/storage", &["Datastore.Allocate"]) } else { Vec::new() }),

@@ -1,4 +1,4 @@
-use crate::model::{CloneMode, Cluster, HostName, StorageId};
+use crate::model::{CloneMode, Cluster, HostName, PoolId, StorageId};
 use crate::schematic::Image;
 
 /// A template that is needed somewhere.
@@ -8,6 +8,8 @@ pub struct Want {
     pub storage: StorageId,
     /// Every host that is up, if none is named.
     pub host: Option<HostName>,
+    /// Where VMs of the token belong, if it may have none elsewhere.
+    pub pool: Option<PoolId>,
     /// Linked clones live on their template's storage, so that it has to be this one and no other.
     pub linked: bool,
     /// Whether the image has the guest agent.
@@ -25,6 +27,7 @@ impl Want {
                 image: Image::of_template(&vm.template)?,
                 storage: vm.storage.value.clone(),
                 host: vm.host.as_ref().map(|host| host.value.clone()),
+                pool: vm.pool.as_ref().map(|pool| pool.value.clone()),
                 linked: vm.clone.value == CloneMode::Linked,
                 agent: vm.qemu_agent.value,
             })

@@ -136,6 +136,26 @@ async fn everything_that_stands_in_the_way_is_told_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_token_that_may_only_be_in_a_pool_makes_its_template_there() {
+    let mut world = example("fresh-host.yaml");
+    world["pools"] = json!({"talos": {}});
+    for rule in world["acl"].as_array_mut().expect("a list") {
+        if rule["path"] == "/vms" {
+            rule["path"] = json!("/pool/talos");
+        }
+    }
+    let lab = Lab::of(world);
+    let wants = [pvetalos::template::Want { pool: Some("talos".parse().expect("a pool")), ..want("local-lvm") }];
+    assert_eq!(ready(&lab.run(&wants, &settings()).await), ([9000].into(), true));
+    assert_eq!(ready(&lab.run(&wants, &settings()).await), ([9000].into(), false));
+    let elsewhere = troubles(
+        &lab.run(&[pvetalos::template::Want { image: crate::lab::image("1.11.0"), ..want("local-lvm") }], &settings())
+            .await,
+    );
+    assert!(elsewhere[0].contains("lacks VM.Allocate"), "{elsewhere:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn every_missing_privilege_is_told_before_anything_is_done() {
     let mut world = example("fresh-host.yaml");
     world["roles"]["PvetalosImages"] = json!("Datastore.Audit Datastore.AllocateSpace");

@@ -137,6 +137,7 @@ pub(crate) fn want(storage: &str) -> Want {
         image: image("1.12.0"),
         storage: storage.parse().expect("a storage"),
         host: None,
+        pool: None,
         linked: false,
         agent: true,
     }
