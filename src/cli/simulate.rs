@@ -8,9 +8,10 @@ use clap::ValueEnum;
 
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
-use crate::config::{Place, Problem, Severity, parse_document, read_document};
+use crate::config::{NearMiss, Place, Problem, Severity, parse_document, parse_schematic, read_document};
 use crate::proxmox::with_causes;
-use crate::sim::{Adjustments, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
+use crate::schematic::Schematic;
+use crate::sim::{Adjustments, FactoryServer, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
 use crate::ui::{Ui, to_yaml};
 
 /// The world that is simulated when none is named; nodes.sample.yaml fits it.
@@ -28,6 +29,9 @@ pub(super) struct SimulateArgs {
     /// The world to begin with [default: one host, built in]
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
+    /// Serve an Image Factory here as well, loopback only; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
+    factory: Option<SocketAddr>,
     /// Keep the world in this file, and go on with it the next time
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
@@ -137,6 +141,13 @@ async fn serve(
         Err(error) => return Ok(Err(problem(&error, error.hint().to_owned()))),
     };
     let (simulator, certificate) = (simulation.simulator().clone(), simulation.certificate().clone());
+    let factory = match args.factory {
+        Some(address) => match FactoryServer::bind(address, simulator.clone(), read_schematic_text).await {
+            Ok(factory) => Some(factory),
+            Err(error) => return Ok(Err(problem(&error, error.hint().to_owned()))),
+        },
+        None => None,
+    };
     let keep = || {
         let kept = args.keep.as_deref().map(|path| simulator.world(|world| WorldFile::keep(world, &certificate, path)));
         let hint = || "check the name of the file and who may write there".to_owned();
@@ -148,14 +159,32 @@ async fn serve(
     }
     // Whoever reads the introduction may press Ctrl-C at once, so that it must be heard before.
     let stop = interrupted()?;
-    let introduction = simulation.introduction();
+    let introduction = simulation.introduction().with_factory(factory.as_ref().map(FactoryServer::address));
     ui.print(&match output {
         OutputFormat::Table => introduction.to_string(),
         OutputFormat::Json => introduction.to_json().to_string(),
         OutputFormat::Yaml => to_yaml(&introduction.to_json()),
     })?;
-    simulation.serve_until(stop).await;
+    match factory {
+        Some(factory) => {
+            // Whichever ends first ends both.
+            tokio::select! {
+                () = simulation.serve_until(stop) => {}
+                () = factory.run_until(std::future::pending()) => {}
+            }
+        }
+        None => simulation.serve_until(stop).await,
+    }
     Ok(keep())
+}
+
+/// What the simulated factory makes of a schematic: what the real one would, as far as it can be told.
+fn read_schematic_text(text: &str) -> Result<Schematic, String> {
+    let (schematic, problems) = parse_schematic("schematic", text, NearMiss::Allow);
+    schematic.ok_or_else(|| {
+        let messages: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
+        messages.join("; ")
+    })
 }
 
 /// Ctrl-C, or the polite signal of a service manager, from the moment of the call on.

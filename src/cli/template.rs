@@ -271,13 +271,11 @@ fn prepared(args: &CreateArgs, cluster: &Cluster, token: &TokenId, ui: &mut Ui) 
         None => by_nodes(args, cluster, ui),
     };
     let source = wants.as_ref().and_then(|wants| source(args, wants, ui));
-    let settings = Settings {
-        image_storage: args.image_storage.clone().unwrap_or_else(|| cluster.proxmox.image_storage.value.clone()),
-        source: source?,
-        enable_import: args.enable_import,
-        first_vmid: Settings::FIRST_VMID,
-        token: token.clone(),
-    };
+    let mut settings =
+        Settings { source: source?, enable_import: args.enable_import, ..Settings::of_cluster(cluster, token) };
+    if let Some(storage) = &args.image_storage {
+        settings.image_storage.clone_from(storage);
+    }
     Some((wants?, settings))
 }
 
@@ -332,6 +330,13 @@ fn by_nodes(args: &CreateArgs, cluster: &Cluster, ui: &mut Ui) -> Option<Vec<Wan
                 hosts.into_iter().map(move |host| Want { host: Some(host), ..want.clone() })
             })
             .collect();
+    }
+    let hosts: Vec<&str> = args.host.iter().map(HostName::as_str).collect();
+    if wants.is_empty() && !hosts.is_empty() {
+        let message = format!("no node that says which image it needs goes to {}", hosts.join(" or "));
+        let hint = "name an image with --talos-version and --schematic FILE to make a template there all the same";
+        ui.show_problems(&[problem(message, Some(hint.to_owned()), Some(Location::Named("--host".to_owned())))]);
+        return None;
     }
     if wants.is_empty() {
         let message = "no node says which image its template is made from".to_owned();

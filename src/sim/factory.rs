@@ -17,6 +17,8 @@ use crate::schematic::Image;
 pub(crate) struct Factory {
     /// What its URLs begin with.
     url: String,
+    /// Where else it can be reached.
+    also: BTreeSet<String>,
     /// The releases that it knows, as in `1.12.0`; those since 1.6 if it says nothing.
     versions: Option<BTreeSet<String>>,
     /// The schematics that were registered; any if it says nothing.
@@ -25,7 +27,7 @@ pub(crate) struct Factory {
 
 impl Default for Factory {
     fn default() -> Self {
-        Self { url: "https://factory.talos.dev/".to_owned(), versions: None, schematics: None }
+        Self { url: "https://factory.talos.dev/".to_owned(), also: BTreeSet::new(), versions: None, schematics: None }
     }
 }
 
@@ -50,7 +52,8 @@ const MIB: u64 = 1 << 20;
 
 impl Factory {
     fn answer(&self, url: &str) -> Option<Behind> {
-        let path = url.strip_prefix(self.url.trim_end_matches('/'))?.strip_prefix('/')?;
+        let below = |beginning: &String| url.strip_prefix(beginning.trim_end_matches('/'))?.strip_prefix('/');
+        let path = std::iter::once(&self.url).chain(&self.also).find_map(below)?;
         let parts: Vec<&str> = path.split('/').collect();
         let ["image", schematic, version, file] = parts[..] else {
             return Some(Behind::Refusal(NOT_FOUND));
@@ -101,6 +104,26 @@ impl World {
             return Behind::File { size: file.size, virtual_size: file.virtual_size };
         }
         self.factory.as_ref().and_then(|factory| factory.answer(url)).unwrap_or(Behind::Nobody)
+    }
+
+    /// The same in the factory alone, wherever it is.
+    pub(crate) fn in_factory(&self, path: &str) -> Behind {
+        let url = |factory: &Factory| format!("{}{path}", factory.url.trim_end_matches('/'));
+        self.factory.as_ref().and_then(|factory| factory.answer(&url(factory))).unwrap_or(Behind::Nobody)
+    }
+
+    /// Lets hosts reach the factory at another address, too.
+    pub(crate) fn serve_factory_at(&mut self, url: &str) {
+        if let Some(factory) = &mut self.factory {
+            factory.also.insert(url.to_owned());
+        }
+    }
+
+    /// Lets the factory build images of a schematic.
+    pub(crate) fn register_schematic(&mut self, id: &SchematicId) {
+        if let Some(schematics) = self.factory.as_mut().and_then(|factory| factory.schematics.as_mut()) {
+            schematics.insert(id.to_string());
+        }
     }
 
     /// The checksum of what is behind a URL, for whoever wants to ask for it.

@@ -91,7 +91,7 @@ mod world_file;
 pub use clock::Clock;
 pub use duration_text::{InvalidDuration, parse_duration};
 pub use faults::{Effect, Fault, InvalidPattern, Malformed, Pattern, Times};
-pub use http::{BindError, Certificate, CertificateError, Manners, Server};
+pub use http::{BindError, Certificate, CertificateError, FactoryServer, Manners, ReadSchematic, Server};
 pub use in_process::InProcess;
 pub use network::GuestNetwork;
 pub use request_log::{Logged, RequestLog};

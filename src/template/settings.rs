@@ -1,7 +1,7 @@
 use std::str::FromStr;
 
 use super::LocalImage;
-use crate::model::{Invalid, StorageId, Text, TokenId, VmId};
+use crate::model::{Cluster, Invalid, StorageId, Text, TokenId, VmId};
 use crate::proxmox::calls::{Checksum, ChecksumAlgorithm};
 use crate::schematic::{FactoryUrl, Image, ImageFormat, ImageUrl};
 
@@ -22,6 +22,17 @@ pub struct Settings {
 impl Settings {
     /// Templates are counted from here, out of the way of people's VMs.
     pub const FIRST_VMID: VmId = VmId::nearest(9000);
+
+    /// The usual way: images of the public factory, brought to the cluster's storage for images.
+    pub fn of_cluster(cluster: &Cluster, token: &TokenId) -> Self {
+        Self {
+            image_storage: cluster.proxmox.image_storage.value.clone(),
+            source: Source::Factory { factory: FactoryUrl::default(), format: ImageFormat::default(), checksum: None },
+            enable_import: false,
+            first_vmid: Self::FIRST_VMID,
+            token: token.clone(),
+        }
+    }
 }
 
 /// Where images come from.

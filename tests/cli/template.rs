@@ -47,6 +47,30 @@ fn a_fresh_host_gets_its_template_which_is_shown_and_deleted_again() {
 }
 
 #[test]
+fn a_schematic_is_registered_before_the_factory_builds_it() {
+    let folder = Workdir::new();
+    let world = include_str!("../../examples/worlds/fresh-host.yaml");
+    let more = "timing: {fork: 1, allocate: 1, copy_rate: 10000000, download_rate: 10000000, other: 1}\nfactory: {schematics: []}\n";
+    let path = folder.path().join("world.yaml");
+    std::fs::write(&path, format!("{world}\n{more}")).expect("a file can be written");
+    let simulated = Simulated::start(&["--world", path.to_str().expect("a plain path"), "--factory", "127.0.0.1:0"]);
+    let schematic = include_str!("../../examples/schematics/qemu-guest-agent.yaml");
+    let workdir =
+        simulated.workdir(NODES).file("schematic.yaml", schematic).file("bad.yaml", "customization: {x: 1}\n");
+    let factory = simulated.says("factory");
+    let create = ["template", "create", "--enable-import", "--factory", factory];
+    let early = workdir.run(create);
+    assert!(early.exit == 1 && early.stderr.contains("pvetalos schematic push"), "{early}");
+    let pushed = workdir.run(["schematic", "push", "schematic.yaml", "--factory", factory]);
+    assert_eq!((pushed.exit, pushed.stdout.trim()), (0, AGENT), "{pushed}");
+    let made = workdir.run(create);
+    assert_eq!(made.exit, 0, "{made}");
+    assert!(
+        workdir.run(["template", "show", "9000"]).stdout.contains(&format!("made from      {factory}/image/{AGENT}"))
+    );
+}
+
+#[test]
 fn what_cannot_become_a_template_is_refused_before_anything_is_asked_of_proxmox() {
     let folder = Workdir::new();
     let simulated = fresh(&folder);
