@@ -10,14 +10,19 @@
 //! `use` points down only: `cli` → `config`, `preflight`, `template`, `factory`, `ui` → `proxmox` → `schematic` → `model`.
 //! ARCHITECTURE.md says what each room may touch.
 
+pub mod apply;
 pub mod cli;
 pub mod config;
 pub mod factory;
 pub mod model;
+pub mod observe;
+pub mod plan;
 pub mod preflight;
 pub mod proxmox;
+pub mod readiness;
 pub mod schematic;
 pub mod sim;
+pub mod status;
 pub mod talos;
 pub mod template;
 pub mod ui;

@@ -30,3 +30,24 @@ fn the_schema_of_pvetalos_yaml_is_current() {
 fn the_configuration_reference_is_current() {
     is_current("docs/configuration.md", &reference());
 }
+
+/// Compiled without a `protoc`, and committed so that building needs neither compiler nor plug-in.
+#[test]
+fn the_messages_of_talos_are_current() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let protos = ["cosi/resource.proto", "talos/machine.proto", "talos/storage.proto", "talos/definitions.proto"];
+    let messages = protox::compile(protos, [root.join("proto")]).expect("the protos are valid");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    tonic_prost_build::configure()
+        .out_dir(folder.path())
+        .emit_rerun_if_changed(false)
+        .build_transport(false)
+        .compile_fds(messages)
+        .expect("the protos can be compiled");
+    for package in ["cosi.resource", "machine", "storage", "talos.resource.definitions"] {
+        let made =
+            std::fs::read_to_string(folder.path().join(format!("{package}.rs"))).expect("each package is a file");
+        let name = package.rsplit('.').next().unwrap_or(package);
+        is_current(&format!("src/talos/generated/{name}.rs"), &made);
+    }
+}

@@ -2,14 +2,19 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::destroy::DestroyArgs;
 use super::doctor::DoctorArgs;
+use super::plan::PlanArgs;
+use super::provision::ProvisionArgs;
 use super::schema::SchemaArgs;
 use super::schematic::SchematicArgs;
 use super::simulate::SimulateArgs;
+use super::status::StatusArgs;
 use super::template::TemplateArgs;
 use super::validate::ValidateArgs;
-use crate::config::Locations;
-use crate::ui::LogFormat;
+use super::wait::WaitArgs;
+use crate::config::{Inputs, Locations};
+use crate::ui::{Documents, LogFormat};
 
 /// nodes.yaml in, Talos maintenance mode out
 ///
@@ -23,8 +28,9 @@ pub(super) struct Arguments {
     pub(super) global: GlobalArgs,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed, 2 wrong usage or input,\n\
-    5 not healthy (doctor)";
+const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed or declined, 2 wrong usage or input,\n\
+    3 some nodes failed, were refused, are in conflict or timed out, 4 changes pending (plan --exit-code),\n\
+    5 not healthy (status --exit-code, doctor), 130 interrupted";
 
 const NODES: &str = "The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]";
 const CLUSTER: &str = "The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] \
@@ -32,16 +38,23 @@ const CLUSTER: &str = "The settings of the cluster repository [default: cluster.
 const SETTINGS: &str = "The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] \
                         [env: PVETALOS_SETTINGS_FILE]";
 const CLUSTER_NAME: &str = "The name by which the cluster's VMs are recognised [env: PVETALOS_CLUSTER]";
+const SIMULATE: &str = "Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a \
+                        nodes.yaml the built-in sample is used";
 const COLOR: &str = "When to use colours; NO_COLOR in the environment is heeded";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    Provision(ProvisionArgs),
+    Plan(PlanArgs),
+    Status(StatusArgs),
+    Destroy(DestroyArgs),
     Validate(ValidateArgs),
     Doctor(DoctorArgs),
     Template(TemplateArgs),
     Schematic(SchematicArgs),
     Schema(SchemaArgs),
     Simulate(SimulateArgs),
+    Wait(WaitArgs),
 }
 
 /// The variables behind some flags are read by `config`: it knows which of the two gave a value, and has one rule for
@@ -59,6 +72,9 @@ pub(super) struct GlobalArgs {
     /// A file that holds the API token as `user@realm!name=secret`
     #[arg(long, global = true, value_name = "FILE", help_heading = "Input")]
     token_file: Option<PathBuf>,
+    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Input",
+        default_missing_value = ".pvetalos/world.json", help = SIMULATE)]
+    pub(super) simulate: Option<PathBuf>,
     /// How to print the result
     #[arg(short, long, global = true, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     pub(super) output: OutputFormat,
@@ -76,13 +92,25 @@ pub(super) struct GlobalArgs {
 }
 
 impl GlobalArgs {
-    pub(super) fn locations(&self) -> Locations {
+    /// Reads the files and the environment. A simulation has an address and a token of its own and does not even look
+    /// at yours.
+    pub(super) fn inputs(&self) -> Inputs {
+        let locations = self.locations();
+        let simulated = self.simulate.is_some();
+        Inputs::gather(&locations, &|name| {
+            let hidden = simulated && name.starts_with("PROXMOX_");
+            if hidden { None } else { std::env::var_os(name) }
+        })
+    }
+
+    fn locations(&self) -> Locations {
         Locations {
             nodes: self.nodes.clone(),
             cluster: self.cluster.clone(),
             settings: self.settings.clone(),
-            token_file: self.token_file.clone(),
+            token_file: self.token_file.clone().filter(|_| self.simulate.is_none()),
             cluster_name: self.cluster_name.clone(),
+            or_sample: self.simulate.is_some(),
         }
     }
 }
@@ -104,6 +132,17 @@ pub(super) enum Color {
     Never,
 }
 
+impl OutputFormat {
+    /// How events are printed, for commands whose result comes bit by bit; as text there are none.
+    pub(super) fn documents(self) -> Option<Documents> {
+        match self {
+            Self::Table => None,
+            Self::Json => Some(Documents::Json),
+            Self::Yaml => Some(Documents::Yaml),
+        }
+    }
+}
+
 impl From<Color> for anstream::ColorChoice {
     fn from(color: Color) -> Self {
         match color {
@@ -111,5 +150,17 @@ impl From<Color> for anstream::ColorChoice {
             Color::Always => Self::Always,
             Color::Never => Self::Never,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn no_two_arguments_get_in_each_others_way() {
+        Arguments::command().debug_assert();
     }
 }

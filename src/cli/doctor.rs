@@ -1,8 +1,9 @@
 use std::io;
 
 use super::args::{GlobalArgs, OutputFormat};
-use super::connection::{ConnectionArgs, Reached, reach};
 use super::exit::Exit;
+use super::interrupt::Interrupts;
+use super::session::{ConnectionArgs, Session, with_session};
 use crate::model::TokenId;
 use crate::preflight::{Finding, Needs, State, check, look};
 use crate::proxmox::{Client, Transport};
@@ -19,12 +20,16 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) async fn doctor(args: &DoctorArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
-    let Some(Reached { cluster, connection, client }) = reach(&args.connection, global, ui) else {
-        return Ok(Exit::WrongInput);
-    };
-    let needs = Needs::of(&cluster);
-    let findings = match &client {
-        Ok(client) => examine(client, &needs, &connection.token.id).await,
+    with_session(&args.connection, global, ui, async |session, ui| Ok(examined(session, global, ui).await?)).await
+}
+
+async fn examined(session: &Session, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
+    let needs = Needs::of(&session.cluster);
+    let findings = match &session.client {
+        Ok(client) => match Interrupts::new()?.or(examine(client, &needs, &session.token)).await {
+            Some(findings) => findings,
+            None => return Ok(Exit::Interrupted),
+        },
         Err(error) => vec![Finding::error(error.with_causes(), error.hint())],
     };
     match global.output {

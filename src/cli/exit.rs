@@ -1,3 +1,4 @@
+use std::io;
 use std::process::ExitCode;
 
 /// How a run ended, for scripts. The numbers are a promise.
@@ -23,5 +24,20 @@ pub enum Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
+    }
+}
+
+/// Why a command ends before its end.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// What there is to say about it has been shown.
+    With(Exit),
+    /// The output cannot be written.
+    Unwritable(io::Error),
+}
+
+impl From<io::Error> for Ended {
+    fn from(error: io::Error) -> Self {
+        Self::Unwritable(error)
     }
 }

@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::args::{Arguments, Command};
 use super::exit::Exit;
-use super::{doctor, schema, schematic, simulate, template, validate};
+use super::{destroy, doctor, plan, provision, schema, schematic, simulate, status, template, validate, wait};
 use crate::ui::{LogFormat, Talk, Ui, start_log};
 
 /// Runs one command of the program.
@@ -32,13 +32,21 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         (LogFormat::Text, false) => Talk::Text,
     };
     let mut ui = Ui::new(global.color.into(), talk);
+    if global.verbose > 0 {
+        ui = ui.without_drawings();
+    }
     let result = match &arguments.command {
+        Command::Provision(args) => run(provision::provision(args, global, &mut ui)),
+        Command::Plan(args) => run(plan::plan(args, global, &mut ui)),
+        Command::Status(args) => run(status::status(args, global, &mut ui)),
+        Command::Destroy(args) => run(destroy::destroy(args, global, &mut ui)),
         Command::Validate(args) => validate::validate(args, global, &mut ui),
         Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
         Command::Template(args) => run(template::template(args, global, &mut ui)),
         Command::Schematic(args) => run(schematic::schematic(args, global, &mut ui)),
         Command::Schema(args) => schema::schema(args, global, &mut ui),
         Command::Simulate(args) => run(simulate::simulate(args, global, &mut ui)),
+        Command::Wait(args) => run(wait::wait(args, global, &mut ui)),
     };
     match result {
         Ok(exit) => exit,

@@ -1,4 +1,3 @@
-use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,24 +7,26 @@ use clap::ValueEnum;
 
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
-use crate::config::{NearMiss, Place, Problem, Severity, parse_document, parse_schematic, read_document};
-use crate::proxmox::with_causes;
+use super::interrupt::Interrupts;
+use super::world::{load_world, problem};
+use crate::config::{NearMiss, Problem, parse_schematic};
 use crate::schematic::Schematic;
 use crate::sim::{Adjustments, FactoryServer, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
 use crate::ui::{Ui, to_yaml};
 
-/// The world that is simulated when none is named; nodes.sample.yaml fits it.
-const BUILT_IN: (&str, &str) = ("one-host.yaml", include_str!("../../examples/worlds/one-host.yaml"));
-
-/// Simulate a Proxmox cluster on this machine
+/// Simulate a Proxmox cluster on this machine, with Talos in its VMs
 ///
-/// Answers as the API of Proxmox VE does, to pvetalos and to any other client, until Ctrl-C. Nothing outside this
-/// machine is touched, and nobody outside it can connect.
+/// Answers as the API of Proxmox VE does, to pvetalos and to any other client, until Ctrl-C. Every VM that is started
+/// answers as Talos does, behind a SOCKS5 proxy. Nothing outside this machine is touched, and nobody outside it can
+/// connect.
 #[derive(Debug, clap::Args)]
 pub(super) struct SimulateArgs {
     /// Where to listen: loopback only; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8006", value_parser = loopback)]
     listen: SocketAddr,
+    /// The port of the SOCKS5 proxy through which the simulated nodes can be reached; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    talos_proxy_port: u16,
     /// The world to begin with [default: one host, built in]
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
@@ -110,14 +111,7 @@ fn say_what_is_ignored(args: &SimulateArgs, kept: &Path, ui: &mut Ui) {
 
 /// The kept world if there is one, else the world to begin with.
 fn load(args: &SimulateArgs, kept: Option<&Path>) -> Result<WorldFile, Vec<Problem>> {
-    let (name, value) = match kept.or(args.world.as_deref()) {
-        Some(path) => (path.display().to_string(), read_document(path)?),
-        None => (BUILT_IN.0.to_owned(), parse_document(BUILT_IN.0, BUILT_IN.1)?),
-    };
-    let mut file = WorldFile::from_json(value).map_err(|error| {
-        let hint = "examples/worlds has worlds to begin with".to_owned();
-        vec![Problem { places: vec![Place::Named(name)], ..problem(&error, hint) }]
-    })?;
+    let mut file = load_world(kept.or(args.world.as_deref()))?;
     file.adjust(&Adjustments {
         version: args.pve.map(|release| release.version().to_owned()),
         clone_time: args.clone_time,
@@ -135,7 +129,12 @@ async fn serve(
     ui: &mut Ui,
 ) -> io::Result<Result<(), Problem>> {
     let waits = Waits { latency: args.latency, ..Waits::default() };
-    let options = SimulationOptions { listen: args.listen, waits, ..SimulationOptions::default() };
+    let options = SimulationOptions {
+        listen: args.listen,
+        gate_port: args.talos_proxy_port,
+        waits,
+        ..SimulationOptions::default()
+    };
     let simulation = match Simulation::start(file, options).await {
         Ok(simulation) => simulation,
         Err(error) => return Ok(Err(problem(&error, error.hint().to_owned()))),
@@ -158,7 +157,7 @@ async fn serve(
         return Ok(Err(problem));
     }
     // Whoever reads the introduction may press Ctrl-C at once, so that it must be heard before.
-    let stop = interrupted()?;
+    let mut interrupts = Interrupts::new()?;
     let introduction = simulation.introduction().with_factory(factory.as_ref().map(FactoryServer::address));
     ui.print(&match output {
         OutputFormat::Table => introduction.to_string(),
@@ -169,11 +168,11 @@ async fn serve(
         Some(factory) => {
             // Whichever ends first ends both.
             tokio::select! {
-                () = simulation.serve_until(stop) => {}
+                () = simulation.serve_until(interrupts.next()) => {}
                 () = factory.run_until(std::future::pending()) => {}
             }
         }
-        None => simulation.serve_until(stop).await,
+        None => simulation.serve_until(interrupts.next()).await,
     }
     Ok(keep())
 }
@@ -185,26 +184,4 @@ fn read_schematic_text(text: &str) -> Result<Schematic, String> {
         let messages: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
         messages.join("; ")
     })
-}
-
-/// Ctrl-C, or the polite signal of a service manager, from the moment of the call on.
-#[cfg(unix)]
-fn interrupted() -> io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn interrupted() -> io::Result<impl Future<Output = ()>> {
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
-}
-
-fn problem(error: &dyn Error, hint: String) -> Problem {
-    Problem { severity: Severity::Error, message: with_causes(error), places: Vec::new(), hint: Some(hint) }
 }

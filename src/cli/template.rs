@@ -5,12 +5,15 @@ use std::sync::Mutex;
 use clap::{Args, Subcommand};
 
 use super::args::{GlobalArgs, OutputFormat};
-use super::connection::{ConnectionArgs, Reached, reach};
-use super::exit::Exit;
+use super::consent::consent;
+use super::exit::{Ended, Exit};
+use super::interrupt::Interrupts;
 use super::schematic::{ExtensionArgs, FactoryArgs, image, parsed, problem, read_shown, said};
+use super::session::{ConnectionArgs, Session, with_session};
+use super::way::Way;
 use crate::config::{Place as Location, Problem};
-use crate::model::{Cluster, HostName, SchematicId, StorageId, TalosVersion, TokenId};
-use crate::proxmox::{Client, Transport};
+use crate::model::{Cluster, HostName, SchematicId, StorageId, TalosVersion};
+use crate::proxmox::Client;
 use crate::schematic::{Image, ImageFormat, ImageUrl};
 use crate::template::{
     Doomed, Ensured, Event, ImageChecksum, Listed, LocalImage, Place, Settings, Source, Trouble, Want, choose_doomed,
@@ -141,45 +144,26 @@ impl TemplateCommand {
 }
 
 pub(super) async fn template(args: &TemplateArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
-    let Some(Reached { cluster, connection, client }) = reach(args.command.connection(), global, ui) else {
-        return Ok(Exit::WrongInput);
-    };
-    let client = match client {
-        Ok(client) => client,
-        Err(error) => {
-            ui.show_problems(&[problem(error.with_causes(), Some(error.hint().to_owned()), None)]);
-            return Ok(Exit::Failed);
+    with_session(args.command.connection(), global, ui, async |session, ui| {
+        let client = session.client(ui)?;
+        match &args.command {
+            TemplateCommand::Create(args) => create(args, session, client, global, ui).await,
+            TemplateCommand::List(_) => list(session, client, global, ui).await,
+            TemplateCommand::Show(args) => show(args, session, client, global, ui).await,
+            TemplateCommand::Delete(args) => remove(args, session, client, ui).await,
         }
-    };
-    run(&args.command, &client, &cluster, &connection.token.id, global, ui).await
+    })
+    .await
 }
 
-/// Runs a command against whatever is at the other end: the network, or the simulator in the same process.
-async fn run<T: Transport + Clone>(
-    command: &TemplateCommand,
-    client: &Client<T>,
-    cluster: &Cluster,
-    token: &TokenId,
-    global: &GlobalArgs,
-    ui: &mut Ui,
-) -> io::Result<Exit> {
-    match command {
-        TemplateCommand::Create(args) => create(args, client, cluster, token, global, ui).await,
-        TemplateCommand::List(_) => list(client, global, ui).await,
-        TemplateCommand::Show(args) => show(args, client, global, ui).await,
-        TemplateCommand::Delete(args) => remove(args, client, ui).await,
-    }
-}
-
-async fn create<T: Transport + Clone>(
+async fn create(
     args: &CreateArgs,
-    client: &Client<T>,
-    cluster: &Cluster,
-    token: &TokenId,
+    session: &Session,
+    client: &Client<Way>,
     global: &GlobalArgs,
     ui: &mut Ui,
-) -> io::Result<Exit> {
-    let Some((wants, settings)) = prepared(args, cluster, token, ui) else {
+) -> Result<Exit, Ended> {
+    let Some((wants, settings)) = prepared(args, session, ui) else {
         return Ok(Exit::WrongInput);
     };
     if wants.iter().any(|want| want.image.secureboot) {
@@ -188,7 +172,7 @@ async fn create<T: Transport + Clone>(
              boot stays off, which shows after the first start",
         );
     }
-    let interrupted = tokio::signal::ctrl_c();
+    let mut interrupts = Interrupts::new()?;
     let ensured = {
         let talk = Mutex::new((&mut *ui, Percentages::default()));
         let tell = |place: &Place, event: &Event| {
@@ -198,23 +182,19 @@ async fn create<T: Transport + Clone>(
                 ui.say(&line);
             }
         };
-        tokio::select! {
-            ensured = ensure(client, &wants, &settings, &tell) => Some(ensured),
-            _ = interrupted => None,
+        interrupts.or(ensure(client, &wants, &settings, &tell)).await
+    };
+    match ensured {
+        Some(Ok(ensured)) => Ok(show_ensured(&ensured, global, ui)?),
+        Some(Err(trouble)) => {
+            ui.show_failure(&trouble.message, &trouble.fix);
+            Ok(Exit::Failed)
         }
-    };
-    let Some(ensured) = ensured else {
-        ui.say("interrupted: what the hosts have begun goes on, and the next run continues it");
-        return Ok(Exit::Interrupted);
-    };
-    let ensured = match ensured {
-        Ok(ensured) => ensured,
-        Err(trouble) => {
-            ui.show_problems(&[told(&trouble, None)]);
-            return Ok(Exit::Failed);
+        None => {
+            ui.say("interrupted: what the hosts have begun goes on, and the next run continues it");
+            Ok(Exit::Interrupted)
         }
-    };
-    show_ensured(&ensured, global, ui)
+    }
 }
 
 fn show_ensured(ensured: &Ensured, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
@@ -265,14 +245,16 @@ impl Percentages {
 }
 
 /// What is wanted and how; none when the input is wrong, which is then shown, all of it.
-fn prepared(args: &CreateArgs, cluster: &Cluster, token: &TokenId, ui: &mut Ui) -> Option<(Vec<Want>, Settings)> {
+fn prepared(args: &CreateArgs, session: &Session, ui: &mut Ui) -> Option<(Vec<Want>, Settings)> {
+    let cluster = &session.cluster;
     let wants = match &args.image.talos_version {
         Some(version) => by_flags(args, version, cluster, ui),
         None => by_nodes(args, cluster, ui),
     };
     let source = wants.as_ref().and_then(|wants| source(args, wants, ui));
-    let mut settings =
-        Settings { source: source?, enable_import: args.enable_import, ..Settings::of_cluster(cluster, token) };
+    let usual = Settings::of_cluster(cluster, &session.token);
+    let pace = session.settings().pace;
+    let mut settings = Settings { source: source?, enable_import: args.enable_import, pace, ..usual };
     if let Some(storage) = &args.image_storage {
         settings.image_storage.clone_from(storage);
     }
@@ -390,20 +372,13 @@ fn source(args: &CreateArgs, wants: &[Want], ui: &mut Ui) -> Option<Source> {
     }
 }
 
-async fn listed<T: Transport>(client: &Client<T>, ui: &mut Ui) -> Option<Vec<Listed>> {
-    match inventory(client).await {
-        Ok(listed) => Some(listed),
-        Err(trouble) => {
-            ui.show_problems(&[told(&trouble, None)]);
-            None
-        }
-    }
+/// Every template that can be seen. What stands in the way of that is shown.
+async fn listed(session: &Session, client: &Client<Way>, ui: &mut Ui) -> Result<Vec<Listed>, Ended> {
+    session.asking(ui, inventory(client)).await
 }
 
-async fn list<T: Transport>(client: &Client<T>, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
-    let Some(listed) = listed(client, ui).await else {
-        return Ok(Exit::Failed);
-    };
+async fn list(session: &Session, client: &Client<Way>, global: &GlobalArgs, ui: &mut Ui) -> Result<Exit, Ended> {
+    let listed = listed(session, client, ui).await?;
     match global.output {
         OutputFormat::Table => ui.show(&listed_table(&listed))?,
         OutputFormat::Json => ui.print(&pretty(&listed_json(&listed)))?,
@@ -412,15 +387,19 @@ async fn list<T: Transport>(client: &Client<T>, global: &GlobalArgs, ui: &mut Ui
     Ok(Exit::Done)
 }
 
-async fn show<T: Transport>(args: &ShowArgs, client: &Client<T>, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
-    let Some(all) = listed(client, ui).await else {
-        return Ok(Exit::Failed);
-    };
+async fn show(
+    args: &ShowArgs,
+    session: &Session,
+    client: &Client<Way>,
+    global: &GlobalArgs,
+    ui: &mut Ui,
+) -> Result<Exit, Ended> {
+    let all = listed(session, client, ui).await?;
     let named = |listed: &Listed| listed.vmid.to_string() == args.template || listed.name == args.template;
     let found: Vec<Listed> = all.into_iter().filter(named).collect();
     if found.is_empty() {
-        let hint = "`pvetalos template list` shows those that there are".to_owned();
-        ui.show_problems(&[problem(format!("there is no template {}", args.template), Some(hint), None)]);
+        let hint = "`pvetalos template list` shows those that there are";
+        ui.show_failure(&format!("there is no template {}", args.template), hint);
         return Ok(Exit::Failed);
     }
     match global.output {
@@ -434,10 +413,8 @@ async fn show<T: Transport>(args: &ShowArgs, client: &Client<T>, global: &Global
     Ok(Exit::Done)
 }
 
-async fn remove<T: Transport + Clone>(args: &DeleteArgs, client: &Client<T>, ui: &mut Ui) -> io::Result<Exit> {
-    let Some(all) = listed(client, ui).await else {
-        return Ok(Exit::Failed);
-    };
+async fn remove(args: &DeleteArgs, session: &Session, client: &Client<Way>, ui: &mut Ui) -> Result<Exit, Ended> {
+    let all = listed(session, client, ui).await?;
     let (doomed, refused) = choose_doomed(&args.templates, &all);
     let problems: Vec<Problem> =
         refused.iter().map(|refused| told(&refused.trouble, Some(refused.name.clone()))).collect();
@@ -448,13 +425,10 @@ async fn remove<T: Transport + Clone>(args: &DeleteArgs, client: &Client<T>, ui:
     for one in &doomed {
         ui.say(&format!("to be deleted with its disks:\n{}", listed_text(one.listed())));
     }
-    let word = doomed[0].listed().vmid.to_string();
-    let question = match doomed.len() {
-        1 => format!("Type {word} to delete it"),
-        several => format!("Type {word} to delete all {several}"),
-    };
-    if !args.yes && !ui.is_answered(&question, &word)? {
-        return Ok(Exit::Failed);
+    if !args.yes {
+        let word = doomed[0].listed().vmid.to_string();
+        let all = if doomed.len() == 1 { "it".to_owned() } else { format!("all {}", doomed.len()) };
+        consent(ui, &format!("Type {word} to delete {all}:"), &[&word]).await?;
     }
     let failed = delete_all(&doomed, client, ui).await;
     Ok(match (failed, refused.len()) {
@@ -465,7 +439,7 @@ async fn remove<T: Transport + Clone>(args: &DeleteArgs, client: &Client<T>, ui:
 }
 
 /// Deletes one after the other; how many could not be.
-async fn delete_all<T: Transport + Clone>(doomed: &[Doomed], client: &Client<T>, ui: &mut Ui) -> usize {
+async fn delete_all(doomed: &[Doomed], client: &Client<Way>, ui: &mut Ui) -> usize {
     let mut failed = 0;
     for one in doomed {
         let Listed { vmid, host, name, .. } = one.listed();

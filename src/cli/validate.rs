@@ -2,7 +2,7 @@ use std::io;
 
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
-use crate::config::{Explain, Inputs, Loaded, Severity, load};
+use crate::config::{Explain, Loaded, Severity, load};
 use crate::ui::{Ui, cluster_json, cluster_table, explanation, pretty, to_yaml};
 
 /// Check the files, without any network, and show what they mean
@@ -17,7 +17,7 @@ pub(super) struct ValidateArgs {
 
 pub(super) fn validate(args: &ValidateArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
     let explain = if args.explain { Explain::Yes } else { Explain::No };
-    let loaded = load(Inputs::from_environment(&global.locations()), explain);
+    let loaded = load(global.inputs(), explain);
     ui.show_problems(&loaded.problems);
     match (global.output, &loaded.cluster) {
         (OutputFormat::Json, _) => ui.print(&pretty(&cluster_json(&loaded, args.explain)))?,

@@ -24,7 +24,12 @@ pub struct Locations {
     pub settings: Option<PathBuf>,
     pub token_file: Option<PathBuf>,
     pub cluster_name: Option<String>,
+    /// Whether the built-in sample stands in for a nodes.yaml that is not there and that nobody named.
+    pub or_sample: bool,
 }
+
+/// The name of the built-in sample in messages.
+const SAMPLE_NAME: &str = "nodes.sample.yaml";
 
 /// Everything that was read, before anything was understood.
 pub struct Inputs {
@@ -33,6 +38,8 @@ pub struct Inputs {
     pub(super) settings: Option<Arc<Source>>,
     /// A file is there or was named, and could not be read: what is absent may stand in it.
     pub(super) incomplete: bool,
+    /// The nodes are those of the built-in sample.
+    pub(super) is_sample: bool,
     pub(super) outside: Outside,
     pub(super) problems: Problems,
 }
@@ -60,8 +67,13 @@ impl Inputs {
 
         let nodes_named = named(&locations.nodes, "PVETALOS_NODES_FILE");
         let nodes_path = nodes_named.clone().unwrap_or_else(|| PathBuf::from("nodes.yaml"));
+        let mut is_sample = false;
         let nodes = match read_file(&nodes_path) {
             Ok(text) => Some(source(&nodes_path, text)),
+            Err(failure) if failure.absent && nodes_named.is_none() && locations.or_sample => {
+                is_sample = true;
+                Some(Source::new(SAMPLE_NAME, SAMPLE.to_owned()))
+            }
             Err(failure) => {
                 let hint = (failure.absent && nodes_named.is_none())
                     .then(|| "copy nodes.sample.yaml to nodes.yaml, or name your file with --nodes".to_owned());
@@ -74,7 +86,7 @@ impl Inputs {
             let path = match &given {
                 Some(path) => path.clone(),
                 // Without nodes.yaml there is no beside.
-                None if nodes.is_none() => return None,
+                None if nodes.is_none() || is_sample => return None,
                 None => nodes_path.with_file_name(usual),
             };
             match if given.is_some() { read_file(&path) } else { read_regular_file(&path) } {
@@ -98,6 +110,7 @@ impl Inputs {
             cluster: cluster.map(|source| Arc::new(source.showing_only(shown_cluster_keys()))),
             settings: settings.map(Arc::new),
             incomplete,
+            is_sample,
             outside,
             problems,
         }
@@ -108,6 +121,11 @@ impl Inputs {
         Self::gather(locations, &|name| std::env::var_os(name))
     }
 
+    /// Whether the nodes are those of the built-in sample.
+    pub fn is_sample(&self) -> bool {
+        self.is_sample
+    }
+
     /// Inputs that come from no file: for tests, benchmarks and the built-in sample.
     pub fn from_texts(nodes: &str, cluster: Option<&str>, settings: Option<&str>) -> Self {
         let source = |name: &str, text: &str| Source::new(name, without_bom(text).to_owned());
@@ -116,6 +134,7 @@ impl Inputs {
             cluster: cluster.map(|text| Arc::new(source("cluster.yaml", text).showing_only(shown_cluster_keys()))),
             settings: settings.map(|text| Arc::new(source("pvetalos.yaml", text))),
             incomplete: false,
+            is_sample: false,
             outside: Outside::default(),
             problems: Problems::default(),
         }

@@ -47,7 +47,7 @@ impl Loaded {
 
 /// Makes a cluster of what was gathered. Reads its arguments and nothing else.
 pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
-    let Inputs { nodes, cluster, settings, incomplete, outside, mut problems } = inputs;
+    let Inputs { nodes, cluster, settings, incomplete, outside, mut problems, .. } = inputs;
     for source in [nodes.as_ref(), cluster.as_ref(), settings.as_ref()].into_iter().flatten() {
         problems.add_source(source.clone());
     }

@@ -34,12 +34,20 @@ const ELSEWHERE: &[(&str, &str)] = &[
 pub(super) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_ascii_lowercase().replace('-', "_");
     let elsewhere = ELSEWHERE.iter().find(|(theirs, _)| *theirs == word).map(|(_, ours)| *ours);
-    let closeness = |candidate: &str| {
-        if elsewhere == Some(candidate) {
-            return 2.0;
-        }
-        strsim::jaro_winkler(&word, candidate).max(strsim::normalized_damerau_levenshtein(&word, candidate))
-    };
+    closest(known, |candidate| if elsewhere == Some(candidate) { 2.0 } else { likeness(&word, candidate) })
+}
+
+/// The known name that was probably meant.
+pub(super) fn nearest_name<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_ascii_lowercase();
+    closest(known, |candidate| likeness(&name, candidate))
+}
+
+fn likeness(a: &str, b: &str) -> f64 {
+    strsim::jaro_winkler(a, b).max(strsim::normalized_damerau_levenshtein(a, b))
+}
+
+fn closest<'a>(known: impl IntoIterator<Item = &'a str>, closeness: impl Fn(&str) -> f64) -> Option<&'a str> {
     let best = known.into_iter().map(|candidate| (closeness(candidate), candidate));
     best.filter(|(closeness, _)| *closeness >= 0.85).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, candidate)| candidate)
 }

@@ -15,6 +15,11 @@ impl DiskSize {
         Self((count as u64) << 30)
     }
 
+    /// A size as systems report it; an empty disk is none.
+    pub const fn from_bytes(bytes: u64) -> Option<Self> {
+        if bytes == 0 { None } else { Some(Self(bytes)) }
+    }
+
     pub const fn bytes(self) -> u64 {
         self.0
     }

@@ -13,6 +13,7 @@ mod hex;
 mod install_disk;
 mod invalid;
 mod mac_address;
+mod mark;
 mod names;
 mod origin;
 #[cfg(test)]
@@ -40,6 +41,7 @@ pub use install_disk::{DiskSerial, InstallDisk};
 pub use invalid::{Invalid, Quoted, Text};
 pub(crate) use invalid::{made_printable, printable, secret_in};
 pub use mac_address::MacAddress;
+pub use mark::Mark;
 pub use names::{BridgeName, ClusterName, DomainName, HostName, NodeName, PoolId, StorageId, Tag, TemplateName};
 pub use origin::{Origin, Setting};
 pub use schematic_id::SchematicId;

@@ -18,6 +18,11 @@ impl TalosVersion {
     pub fn numbers(&self) -> (u32, u32, u32) {
         (self.major, self.minor, self.patch)
     }
+
+    /// Whether it belongs to this minor release or a later one; what led to a release counts to it.
+    pub fn is_at_least(&self, major: u32, minor: u32) -> bool {
+        (self.major, self.minor) >= (major, minor)
+    }
 }
 
 impl Text for TalosVersion {
@@ -92,6 +97,8 @@ mod tests {
         {
             assert!(text.parse::<TalosVersion>().is_err(), "{text}");
         }
+        let version: TalosVersion = "1.13.0-beta.1".parse().unwrap();
+        assert!(version.is_at_least(1, 13) && version.is_at_least(1, 6) && !version.is_at_least(1, 14));
         assert_eq!(
             "v1.12".parse::<TalosVersion>().unwrap_err().suggestion(),
             Some("give all three numbers, for example `1.12.0`")

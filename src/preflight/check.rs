@@ -6,14 +6,13 @@ use crate::proxmox::answers::Host;
 /// Holds what is needed against what was seen.
 pub fn check(needs: &Needs, seen: &Seen, token: &TokenId) -> Vec<Finding> {
     let check = Check { needs, seen, token };
-    let mut findings = vec![check.version()];
-    findings.extend(check.quorum());
-    findings.extend(check.privileges());
-    findings.extend(check.hosts());
-    findings.extend(check.storages());
-    findings.extend(check.bridges());
-    findings.extend(check.templates());
-    findings
+    let places = [check.hosts(), check.storages(), check.bridges(), check.templates()];
+    check.access().into_iter().chain(places.into_iter().flatten()).collect()
+}
+
+/// The part of [`check`] that concerns everything alike: version, quorum, and what the token may do.
+pub fn check_access(needs: &Needs, seen: &Seen, token: &TokenId) -> Vec<Finding> {
+    Check { needs, seen, token }.access()
 }
 
 /// What every VM of ours goes through, from the clone to its end.
@@ -39,6 +38,13 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    fn access(&self) -> Vec<Finding> {
+        let mut findings = vec![self.version()];
+        findings.extend(self.quorum());
+        findings.extend(self.privileges());
+        findings
+    }
+
     fn version(&self) -> Finding {
         let version = &self.seen.version;
         if version.is_at_least(8, 0) {
@@ -94,13 +100,11 @@ impl Check<'_> {
         vms.chain(storages).chain(bridges).chain(startup).collect()
     }
 
-    /// What is needed on the VMs below a path. A template outside of the pool is cloned by right of its own path.
+    /// What is needed on the VMs below a path. Whoever may do something with all VMs may do it in a pool too.
     fn vm_privileges(&self, path: &str) -> Finding {
         let permissions = &self.seen.permissions;
-        let granted = |privilege: &str| {
-            permissions.has_below(path, privilege)
-                || (privilege == "VM.Clone" && permissions.has_below("/vms", privilege))
-        };
+        let granted =
+            |privilege: &str| permissions.has_below(path, privilege) || permissions.has_below("/vms", privilege);
         let missing: Vec<&str> = VM_PRIVILEGES.into_iter().filter(|privilege| !granted(privilege)).collect();
         let finding = self.privileges_on(path, &missing, "PVEVMAdmin");
         if !missing.is_empty() && missing.iter().all(|privilege| permissions.has(path, privilege)) {
@@ -207,7 +211,7 @@ impl Check<'_> {
     }
 }
 
-fn storage_on(storage: &StorageId, host: &HostSeen) -> Finding {
+pub(crate) fn storage_on(storage: &StorageId, host: &HostSeen) -> Finding {
     let name = &host.name;
     let storages = match &host.storages {
         Ok(storages) => storages,
@@ -256,14 +260,7 @@ fn template_on(template: &Template, host: &HostSeen, sees_all: bool) -> Finding 
         Ok(templates) => templates,
         Err(why) => return cannot_be_seen(&format!("the templates of {name}"), why),
     };
-    let fits = |seen: &&super::TemplateSeen| match (template, &seen.mark) {
-        (Template::Name(wanted), _) => seen.name == wanted.as_str(),
-        (Template::Image { talos_version, schematic_id, secureboot }, Some(mark)) => {
-            mark.talos_version == *talos_version && mark.schematic_id == *schematic_id && mark.secureboot == *secureboot
-        }
-        (Template::Image { .. }, None) => false,
-    };
-    let found: Vec<_> = templates.iter().filter(fits).collect();
+    let found: Vec<_> = templates.iter().filter(|seen| seen.is(template)).collect();
     match found.as_slice() {
         [one] => Finding::ok(format!("template {template} is there on {name}: {} ({})", one.vmid, one.name)),
         [] if !sees_all => {
@@ -282,7 +279,12 @@ fn template_on(template: &Template, host: &HostSeen, sees_all: bool) -> Finding 
     }
 }
 
-fn missing_template(template: &Template, host: &HostSeen, templates: &[super::TemplateSeen]) -> (String, String) {
+/// That a template is missing, and what to do about it.
+pub(crate) fn missing_template(
+    template: &Template,
+    host: &HostSeen,
+    templates: &[super::TemplateSeen],
+) -> (String, String) {
     let message = format!("there is no template {template} on {}", host.name);
     let fix = match template {
         Template::Name(name) => {

@@ -40,7 +40,7 @@ async fn look_at_host<T: Transport>(client: &Client<T>, host: &HostName) -> Host
     }
 }
 
-fn unseen(error: &ProxmoxError) -> Unseen {
+pub(crate) fn unseen(error: &ProxmoxError) -> Unseen {
     let forbidden = matches!(error.kind(), Some(RefusalKind::Forbidden { .. }));
     Unseen { why: error.with_causes(), fix: error.hint(), forbidden }
 }
@@ -51,7 +51,7 @@ async fn templates<T: Transport>(client: &Client<T>, host: &HostName) -> Result<
     try_join_all(templates.map(async |vm| {
         let config = client.vm_config(host, vm.vmid).await?;
         let name = vm.name.unwrap_or_default();
-        Ok(TemplateSeen { vmid: vm.vmid, name, mark: TemplateMark::find(config.description()) })
+        Ok(TemplateSeen { vmid: vm.vmid, name, mark: TemplateMark::find(config.description()), config })
     }))
     .await
 }

@@ -12,11 +12,15 @@ mod finding;
 mod look;
 mod needs;
 mod seen;
+mod sight;
 #[cfg(test)]
 mod tests;
 
-pub use check::check;
+pub use check::{check, check_access};
+pub(crate) use check::{missing_template, storage_on};
 pub use finding::{Finding, State};
 pub use look::look;
+pub(crate) use look::unseen;
 pub use needs::{Needed, Needs};
 pub use seen::{HostSeen, Seen, TemplateSeen, Unseen};
+pub use sight::blind_spots;

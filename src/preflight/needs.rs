@@ -31,8 +31,13 @@ pub struct Needed<T> {
 
 impl Needs {
     pub fn of(cluster: &Cluster) -> Self {
+        Self::of_nodes(&cluster.nodes)
+    }
+
+    /// What only these nodes need.
+    pub fn of_nodes<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Self {
         let mut needs = Self::default();
-        for node in &cluster.nodes {
+        for node in nodes {
             needs.add(node);
         }
         needs

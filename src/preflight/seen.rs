@@ -1,5 +1,5 @@
-use crate::model::{HostName, TemplateMark, VmId};
-use crate::proxmox::answers::{Bridge, Host, Permissions, Storage, Version};
+use crate::model::{HostName, Template, TemplateMark, VmId};
+use crate::proxmox::answers::{Bridge, Host, Permissions, Storage, Version, VmConfig};
 
 /// What Proxmox showed. A part that could not be looked at says why.
 #[derive(Clone, Debug)]
@@ -31,10 +31,33 @@ pub struct HostSeen {
     pub templates: Result<Vec<TemplateSeen>, Unseen>,
 }
 
+impl Seen {
+    /// A host that was looked at closely.
+    pub fn close(&self, host: &HostName) -> Option<&HostSeen> {
+        self.close.iter().find(|seen| seen.name == *host)
+    }
+}
+
 /// A template on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateSeen {
     pub vmid: VmId,
     pub name: String,
     pub mark: Option<TemplateMark>,
+    pub config: VmConfig,
+}
+
+impl TemplateSeen {
+    /// Whether it is the template that is asked for.
+    pub fn is(&self, wanted: &Template) -> bool {
+        match (wanted, &self.mark) {
+            (Template::Name(name), _) => self.name == name.as_str(),
+            (Template::Image { talos_version, schematic_id, secureboot }, Some(mark)) => {
+                mark.talos_version == *talos_version
+                    && mark.schematic_id == *schematic_id
+                    && mark.secureboot == *secureboot
+            }
+            (Template::Image { .. }, None) => false,
+        }
+    }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::config::{Explain, Inputs, load};
 use crate::model::TokenId;
+use crate::proxmox::answers::VmConfig;
 
 fn needs(nodes: &str) -> Needs {
     let text = format!("name: x\nnetwork: {{cidr: 10.0.0.0/24}}\ntalos_template: t\nnodes:\n{nodes}");
@@ -24,6 +25,7 @@ fn seen(permissions: &str) -> Seen {
                 vmid: "900".parse().expect("a VMID"),
                 name: "t".to_owned(),
                 mark: None,
+                config: VmConfig::default(),
             }]),
         }],
         quorate: Ok(true),

@@ -253,7 +253,9 @@ impl Job {
             ("lock".to_owned(), "clone".to_owned()),
             ("description".to_owned(), " qmclone temporary file".to_owned()),
         ]);
-        world.vms.insert(self.target, Vm::new(host, stub, source.guest.clone()));
+        let mut guest = source.guest.clone();
+        guest.talos.learn(source.config.get("description"));
+        world.vms.insert(self.target, Vm::new(host, stub, guest));
         self.config = self.copied_settings(world, &source);
         Ok(())
     }

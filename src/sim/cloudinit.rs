@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use serde_json::{Value, json};
 
 use super::call::{Context, Handled, percent_decode};
+use super::drive;
 use super::net;
 use super::options::IPCONFIG;
 use super::property::Parsed;
@@ -40,6 +41,14 @@ pub(crate) fn dump(world: &mut World, context: &Context) -> Handled {
         _ => format!("instance-id: {}\n", sha1::hex(&(user + &network))),
     };
     Ok(json!(text).into())
+}
+
+/// The id of what the drive holds. No drive, no data; data for others is none for Talos.
+pub(crate) fn instance_id(id: u32, config: &Config, host: &Host) -> Option<String> {
+    let drive = drive::all(config).iter().any(|(_, drive)| drive::is_cloudinit(drive));
+    let windows = config.get("ostype").is_some_and(|system| system.starts_with('w'));
+    let nocloud = config.get("citype").map_or(!windows, |kind| kind == "nocloud");
+    (drive && nocloud).then(|| sha1::hex(&(user_data(id, config) + &network_config(config, host))))
 }
 
 fn user_data(id: u32, config: &Config) -> String {

@@ -13,6 +13,7 @@ use super::flock::Flocks;
 use super::format::{is_content, parse_size, print_size};
 use super::random::Random;
 use super::storage::{Kind, Storage, Volume, Wanted};
+use super::talos::TalosGuest;
 use super::task::Tasks;
 use super::vm::{Config, Container, Guest, Power, Vm};
 use super::worker::Workers;
@@ -34,6 +35,8 @@ struct Initial {
     mac_prefix: Option<String>,
     timing: Timing,
     guest: Guest,
+    /// By the name of the VM, which may have to be made yet.
+    talos: BTreeMap<String, TalosGuest>,
     downloads: Option<BTreeMap<String, Download>>,
     /// An Image Factory; there is one unless `downloads` says all that there is.
     factory: Option<Factory>,
@@ -190,8 +193,9 @@ impl Initial {
             timing: self.timing.clone(),
             mac_prefix: self.mac_prefix.take().unwrap_or_else(|| "BC:24:11".to_owned()),
             guest: self.guest.clone(),
+            talos: std::mem::take(&mut self.talos),
             downloads: self.downloads.take().unwrap_or_default(),
-            factory: self.factory.take().or(usual_factory),
+            factory: self.factory.take().or(usual_factory).map(Box::new),
             entry,
             hosts: std::mem::take(&mut self.hosts),
             storages: BTreeMap::new(),

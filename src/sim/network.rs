@@ -1,13 +1,13 @@
 //! The network of the simulated guests.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 
+use super::talos::{Opened, Port, serve};
 use super::{GuestView, Simulator};
-use crate::proxmox::types::{IpConfig, Ipv4Config, Ipv6Config};
 use crate::talos::{Dial, PORT};
 
 /// The way to the guests of a simulated cluster, without sockets.
@@ -17,6 +17,9 @@ pub struct GuestNetwork(Simulator);
 /// How long it takes until it is clear that nobody has an address.
 const NOBODY: Duration = Duration::from_millis(300);
 
+/// Bytes on their way between the two ends of a connection.
+const IN_TRANSIT: usize = 64 * 1024;
+
 impl Simulator {
     /// The network that the guests are on.
     pub fn guest_network(&self) -> GuestNetwork {
@@ -24,33 +27,49 @@ impl Simulator {
     }
 }
 
-impl Dial for GuestNetwork {
-    type Stream = DuplexStream;
+/// The end of a connection that a guest has.
+pub(super) struct Reached {
+    guest: GuestView,
+    opened: Opened,
+    simulator: Simulator,
+}
 
-    /// A guest that boots has no address yet, so that nobody answers until it listens.
-    async fn dial(&self, to: SocketAddr) -> io::Result<DuplexStream> {
-        let guests = self.0.world(|world| world.running_guests());
-        let listens = guests.iter().any(|guest| guest.has_booted && guest.has_address(to.ip()));
-        if !listens {
-            self.0.clock().sleep(NOBODY).await;
-            return Err(io::ErrorKind::HostUnreachable.into());
+impl GuestNetwork {
+    /// Knocks at a port, and waits as long as it takes to know that nobody is there.
+    pub(super) async fn reach(&self, to: SocketAddr) -> io::Result<Reached> {
+        let guest = self.0.world(|world| world.guest_at(to.ip()));
+        let port = guest.as_ref().map_or(Port::Away, Port::of);
+        match (guest, port) {
+            (Some(guest), Port::Open(opened)) if to.port() == PORT => {
+                Ok(Reached { guest, opened, simulator: self.0.clone() })
+            }
+            (Some(_), Port::Open(_) | Port::Closed) => Err(io::ErrorKind::ConnectionRefused.into()),
+            (_, Port::Away) | (None, _) => {
+                self.0.clock().sleep(NOBODY).await;
+                Err(io::ErrorKind::HostUnreachable.into())
+            }
         }
-        if to.port() != PORT {
-            return Err(io::ErrorKind::ConnectionRefused.into());
-        }
-        let (ours, _theirs) = tokio::io::duplex(64 * 1024);
-        Ok(ours)
     }
 }
 
-impl GuestView {
-    /// Whether cloud-init gave the guest this address.
-    pub fn has_address(&self, address: IpAddr) -> bool {
-        let configs = self.config.iter().filter(|(key, _)| key.starts_with("ipconfig"));
-        let mut configs = configs.filter_map(|(_, value)| value.parse::<IpConfig>().ok());
-        configs.any(|config| match address {
-            IpAddr::V4(address) => matches!(config.ip, Some(Ipv4Config::Static(net)) if net.addr() == address),
-            IpAddr::V6(address) => matches!(config.ip6, Some(Ipv6Config::Static(net)) if net.addr() == address),
-        })
+impl Reached {
+    /// Lets the guest answer on this connection until either side ends it.
+    pub(super) async fn serve<S>(self, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        serve(self.guest, self.opened, self.simulator.clock().clone(), stream).await;
+    }
+}
+
+impl Dial for GuestNetwork {
+    type Stream = DuplexStream;
+
+    async fn dial(&self, to: SocketAddr) -> io::Result<DuplexStream> {
+        let reached = self.reach(to).await?;
+        let (ours, theirs) = tokio::io::duplex(IN_TRANSIT);
+        // It ends when the client drops its end.
+        tokio::spawn(reached.serve(theirs));
+        Ok(ours)
     }
 }

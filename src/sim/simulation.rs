@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::clock::Clock;
 use super::http::{BindError, Certificate, Manners, Server};
 use super::simulator::{Simulator, Waits};
+use super::talos::Gate;
 use super::world_file::WorldFile;
 use crate::model::{ApiToken, Fingerprint};
 
@@ -17,6 +18,8 @@ use crate::model::{ApiToken, Fingerprint};
 pub struct Options {
     /// A loopback address; port 0 stands for any free one.
     pub listen: SocketAddr,
+    /// The port of the way to the guests, on the same address; 0 stands for any free one.
+    pub gate_port: u16,
     pub waits: Waits,
     pub manners: Manners,
 }
@@ -25,13 +28,14 @@ impl Default for Options {
     /// The port of Proxmox on this machine.
     fn default() -> Self {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 8006));
-        Self { listen, waits: Waits::default(), manners: Manners::default() }
+        Self { listen, gate_port: 0, waits: Waits::default(), manners: Manners::default() }
     }
 }
 
 /// A world on a port.
 pub struct Simulation {
     server: Server,
+    gate: Gate,
     simulator: Simulator,
     certificate: Certificate,
     token: Option<ApiToken>,
@@ -56,7 +60,9 @@ impl Simulation {
             simulator.inject(fault);
         }
         let server = Server::bind(options.listen, &certificate, simulator.clone(), options.manners).await?;
-        Ok(Self { server, simulator, certificate, token })
+        let gate = SocketAddr::new(options.listen.ip(), options.gate_port);
+        let gate = Gate::bind(gate, simulator.guest_network()).await?;
+        Ok(Self { server, gate, simulator, certificate, token })
     }
 
     /// What the server shows to its clients.
@@ -71,7 +77,10 @@ impl Simulation {
 
     /// Serves until `stop` comes.
     pub async fn serve_until(self, stop: impl Future<Output = ()>) {
-        self.server.run_until(stop).await;
+        tokio::select! {
+            () = self.server.run_until(stop) => {}
+            () = self.gate.run_until(std::future::pending()) => {}
+        }
     }
 
     /// How to reach it. The token is good for this world and nothing else, so it may be shown.
@@ -82,6 +91,7 @@ impl Simulation {
         };
         Introduction {
             address: self.server.address(),
+            gate: self.gate.address(),
             token_id: token_id.to_owned(),
             token_secret: token_secret.to_owned(),
             fingerprint: self.certificate.fingerprint(),
@@ -94,6 +104,7 @@ impl Simulation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Introduction {
     address: SocketAddr,
+    gate: SocketAddr,
     token_id: String,
     token_secret: String,
     fingerprint: Fingerprint,
@@ -111,6 +122,11 @@ impl Introduction {
         format!("https://{}", self.address)
     }
 
+    /// The proxy through which the guests can be reached.
+    pub fn talos_proxy(&self) -> String {
+        format!("socks5://{}", self.gate)
+    }
+
     /// The same for programs.
     pub fn to_json(&self) -> Value {
         let mut document = json!({
@@ -119,6 +135,7 @@ impl Introduction {
             "token_id": self.token_id,
             "token_secret": self.token_secret,
             "fingerprint": self.fingerprint.to_string(),
+            "talos_proxy": self.talos_proxy(),
         });
         if let Some(factory) = self.factory {
             document["factory"] = json!(format!("http://{factory}"));
@@ -130,7 +147,7 @@ impl Introduction {
 /// Lines for a shell; what is for other clients stands behind `#`.
 impl fmt::Display for Introduction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { address, token_id, token_secret, fingerprint, factory } = self;
+        let Self { address, token_id, token_secret, fingerprint, factory, .. } = self;
         let endpoint = self.endpoint();
         let (host, port) = (address.ip(), address.port());
         let (user, name) = token_id.split_once('!').unwrap_or((token_id, ""));
@@ -138,6 +155,8 @@ impl fmt::Display for Introduction {
         writeln!(f, "export PROXMOX_ENDPOINT='{endpoint}'")?;
         writeln!(f, "export PROXMOX_TOKEN_ID='{token_id}'")?;
         writeln!(f, "export PROXMOX_TOKEN_SECRET='{token_secret}'")?;
+        writeln!(f, "# The simulated nodes answer behind a proxy, also as --talos-proxy:")?;
+        writeln!(f, "export PVETALOS_TALOS_PROXY='{}'", self.talos_proxy())?;
         writeln!(f, "# pvetalos.yaml, or nodes.yaml:")?;
         writeln!(f, "#   proxmox: {{fingerprint: \"{fingerprint}\"}}")?;
         writeln!(f, "# curl:")?;
@@ -162,6 +181,7 @@ mod tests {
     fn an_introduction_can_be_read_by_a_shell() {
         let introduction = Introduction {
             address: ([127, 0, 0, 1], 8006).into(),
+            gate: ([127, 0, 0, 1], 50000).into(),
             token_id: "pvetalos@pve!simulator".to_owned(),
             token_secret: "11111111-1111-4111-8111-111111111111".to_owned(),
             fingerprint: Fingerprint::new([0xab; 32]),
@@ -172,6 +192,8 @@ mod tests {
         export PROXMOX_ENDPOINT='https://127.0.0.1:8006'
         export PROXMOX_TOKEN_ID='pvetalos@pve!simulator'
         export PROXMOX_TOKEN_SECRET='11111111-1111-4111-8111-111111111111'
+        # The simulated nodes answer behind a proxy, also as --talos-proxy:
+        export PVETALOS_TALOS_PROXY='socks5://127.0.0.1:50000'
         # pvetalos.yaml, or nodes.yaml:
         #   proxmox: {fingerprint: "AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB:AB"}
         # curl:

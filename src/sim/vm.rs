@@ -10,6 +10,7 @@ use super::options::{MEMORY, VM_OPTIONS};
 use super::param::Kind;
 use super::property::parse_boolean;
 use super::sha1;
+use super::talos::TalosGuest;
 use super::world::{Millis, World};
 
 /// The keys of a configuration, sorted as in the file.
@@ -59,11 +60,13 @@ pub(crate) struct Guest {
     pub(crate) address: bool,
     /// Whether it shuts down when asked.
     pub(crate) obeys: bool,
+    /// The Talos in it.
+    pub(crate) talos: TalosGuest,
 }
 
 impl Default for Guest {
     fn default() -> Self {
-        Self { boot: 20_000, agent: true, address: true, obeys: true }
+        Self { boot: 20_000, agent: true, address: true, obeys: true, talos: TalosGuest::default() }
     }
 }
 

@@ -12,6 +12,7 @@ use super::format::parse_size;
 use super::random::Random;
 use super::resources::Record;
 use super::storage::Storage;
+use super::talos::TalosGuest;
 use super::task::Tasks;
 use super::vm::{Container, Guest, Vm};
 use super::worker::Workers;
@@ -36,11 +37,14 @@ pub struct World {
     pub(crate) mac_prefix: String,
     /// What the guests do that say nothing else.
     pub(crate) guest: Guest,
+    /// The Talos in the guests of these names, whatever they are cloned from.
+    #[serde(default)]
+    pub(crate) talos: BTreeMap<String, TalosGuest>,
     /// What can be downloaded: the beginning of a URL, and what is there.
     pub(crate) downloads: BTreeMap<String, Download>,
     /// What has the images that no other URL names.
     #[serde(default)]
-    pub(crate) factory: Option<Factory>,
+    pub(crate) factory: Option<Box<Factory>>,
     /// The host that calls arrive at.
     pub(crate) entry: String,
     pub(crate) hosts: BTreeMap<String, Host>,

@@ -23,6 +23,14 @@ impl<D: Dial> Dial for Arc<D> {
     }
 }
 
+impl<D: Dial> Dial for &D {
+    type Stream = D::Stream;
+
+    fn dial(&self, to: SocketAddr) -> impl Future<Output = io::Result<Self::Stream>> + Send {
+        (**self).dial(to)
+    }
+}
+
 /// Straight through the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Direct;

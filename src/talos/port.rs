@@ -38,6 +38,12 @@ impl fmt::Display for PortState {
     }
 }
 
+impl serde::Serialize for PortState {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// Tries once to connect to Talos' port at an address.
 pub async fn port_state<D: Dial>(dial: &D, address: IpAddr, patience: Duration) -> PortState {
     match timeout(patience, dial.dial(SocketAddr::new(address, PORT))).await {
@@ -48,7 +54,7 @@ pub async fn port_state<D: Dial>(dial: &D, address: IpAddr, patience: Duration) 
 }
 
 /// Whether the error came from the machine at the address, and not from the way there.
-fn is_answer(error: &io::Error) -> bool {
+pub(super) fn is_answer(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset)
 }
 

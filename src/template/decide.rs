@@ -331,6 +331,7 @@ mod tests {
             enable_import,
             first_vmid: Settings::FIRST_VMID,
             token: "root@pam!ci".parse().unwrap(),
+            pace: crate::proxmox::task::Pace::default(),
         }
     }
 

@@ -1,12 +1,11 @@
 use futures_util::future::{join_all, try_join_all};
 
-use super::Trouble;
 use super::definition::{disk_bytes, system_volume};
 use super::look::{VmSeen, look_at_hosts, look_at_vms};
 use crate::model::{HostName, StorageId, TemplateMark, TemplateRecord, VmId};
 use crate::proxmox::answers::{Power, Storage, VmListed};
 use crate::proxmox::types::VolumeId;
-use crate::proxmox::{Client, Transport};
+use crate::proxmox::{Client, ProxmoxError, Transport};
 
 /// A template, or what was to become one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +43,7 @@ pub enum Dependents {
 }
 
 /// Every template that the token may see, and everything of ours that is not one yet; by host and number.
-pub async fn inventory<T: Transport>(client: &Client<T>) -> Result<Vec<Listed>, Trouble> {
+pub async fn inventory<T: Transport>(client: &Client<T>) -> Result<Vec<Listed>, ProxmoxError> {
     let hosts = look_at_hosts(client).await?;
     let of_interest = |vm: &VmListed| vm.template || vm.name.as_deref().is_some_and(|name| name.starts_with("talos-"));
     let online = hosts.iter().filter(|seen| seen.host.is_online());

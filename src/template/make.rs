@@ -14,7 +14,7 @@ use super::{Event, Place, Settings, Source, Step, Trouble, Want, rights};
 use crate::model::{HostName, StorageId, TemplateRecord, VmId};
 use crate::proxmox::answers::Storage;
 use crate::proxmox::calls::{CreateVm, Download, TaskSource, TasksQuery, upload};
-use crate::proxmox::task::{Pace, TaskProgress, TaskState, TaskWatcher, Upid};
+use crate::proxmox::task::{TaskProgress, TaskState, TaskWatcher, Upid};
 use crate::proxmox::types::VolumeId;
 use crate::proxmox::{Client, Effect, ProxmoxError, RefusalKind, Transport, Upload};
 
@@ -56,7 +56,7 @@ pub async fn ensure<T: Transport + Clone>(
     let chosen = choose_places(wants, &hosts);
     let maker = Maker {
         client,
-        watcher: TaskWatcher::new(client.clone(), Pace::default()),
+        watcher: TaskWatcher::new(client.clone(), settings.pace),
         settings,
         tell,
         numbers: tokio::sync::Mutex::default(),

@@ -3,6 +3,7 @@ use std::str::FromStr;
 use super::LocalImage;
 use crate::model::{Cluster, Invalid, StorageId, Text, TokenId, VmId};
 use crate::proxmox::calls::{Checksum, ChecksumAlgorithm};
+use crate::proxmox::task::Pace;
 use crate::schematic::{FactoryUrl, Image, ImageFormat, ImageUrl};
 
 /// How templates are made.
@@ -17,6 +18,8 @@ pub struct Settings {
     pub first_vmid: VmId,
     /// Ours, by which tasks that an earlier run began are known.
     pub token: TokenId,
+    /// How often to look at tasks.
+    pub pace: Pace,
 }
 
 impl Settings {
@@ -31,6 +34,7 @@ impl Settings {
             enable_import: false,
             first_vmid: Self::FIRST_VMID,
             token: token.clone(),
+            pace: Pace::default(),
         }
     }
 }

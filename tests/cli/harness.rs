@@ -1,7 +1,8 @@
 use std::ffi::OsStr;
 use std::fmt;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -104,6 +105,63 @@ impl fmt::Display for Run {
             .iter()
             .filter(|(_, text)| !text.is_empty())
             .try_for_each(|(name, text)| write!(f, "\n--- {name}\n{text}"))
+    }
+}
+
+/// A simulated Proxmox in a process of its own.
+pub(crate) struct Simulated {
+    process: Child,
+    introduction: serde_json::Value,
+}
+
+impl Simulated {
+    pub(crate) fn start(args: &[&str]) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_pvetalos"))
+            .args(["simulate", "--listen", "127.0.0.1:0", "-o", "json"])
+            .args(args)
+            .env_clear()
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary can be started");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("it is piped")).read_line(&mut line).expect("it introduces itself");
+        Self { process, introduction: serde_json::from_str(&line).expect("-o json prints JSON") }
+    }
+
+    /// The world of three hosts among the examples.
+    pub(crate) fn three_hosts() -> Self {
+        Self::start(&["--world", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/worlds/three-hosts.yaml")])
+    }
+
+    pub(crate) fn says(&self, key: &str) -> &str {
+        self.introduction[key].as_str().expect("it says so")
+    }
+
+    /// A folder whose cluster is to be made there, pinned to its certificate.
+    pub(crate) fn workdir(&self, nodes: &str) -> Workdir {
+        self.unpinned(nodes)
+            .file("pvetalos.yaml", format!("proxmox: {{fingerprints: [\"{}\"]}}\n", self.says("fingerprint")))
+    }
+
+    pub(crate) fn unpinned(&self, nodes: &str) -> Workdir {
+        Workdir::with_nodes(nodes)
+            .env("PROXMOX_ENDPOINT", self.says("endpoint"))
+            .env("PROXMOX_TOKEN_ID", self.says("token_id"))
+            .env("PROXMOX_TOKEN_SECRET", self.says("token_secret"))
+    }
+
+    /// What came, without what differs from run to run.
+    pub(crate) fn plain(&self, run: &Run) -> String {
+        run.to_string()
+            .replace(self.says("endpoint"), "https://SIMULATED")
+            .replace(self.says("fingerprint"), "FINGERPRINT")
+    }
+}
+
+impl Drop for Simulated {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
     }
 }
 

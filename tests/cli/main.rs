@@ -3,9 +3,13 @@
 mod doctor;
 mod harness;
 mod interface;
+mod plan;
 mod schema;
 mod schematic;
 mod secrets;
 mod simulate;
+mod status;
+mod story;
 mod template;
 mod validate;
+mod wait;

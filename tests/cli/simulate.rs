@@ -6,9 +6,9 @@ use serde_json::Value;
 use crate::harness::Workdir;
 
 /// A running simulator, and how it introduced itself.
-struct Running {
+pub(crate) struct Running {
     process: Child,
-    introduction: Value,
+    pub(crate) introduction: Value,
 }
 
 /// A test that fails leaves nothing behind.
@@ -20,7 +20,7 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn start(workdir: &Workdir, args: &[&str]) -> Self {
+    pub(crate) fn start(workdir: &Workdir, args: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_pvetalos"))
             .args(["simulate", "--listen", "127.0.0.1:0", "-o", "json"])
             .args(args)
@@ -35,7 +35,7 @@ impl Running {
     }
 
     /// Presses Ctrl-C, and returns the exit code.
-    fn interrupt(mut self) -> Option<i32> {
+    pub(crate) fn interrupt(mut self) -> Option<i32> {
         let interrupted = Command::new("kill").args(["-INT", &self.process.id().to_string()]).status();
         assert!(interrupted.is_ok_and(|status| status.success()));
         self.process.wait().expect("it ends").code()

@@ -1,5 +1,4 @@
-use crate::doctor::Simulated;
-use crate::harness::Workdir;
+use crate::harness::{Simulated, Workdir};
 
 const AGENT: &str = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515";
 
@@ -40,7 +39,7 @@ fn a_fresh_host_gets_its_template_which_is_shown_and_deleted_again() {
     insta::assert_snapshot!("show", simulated.plain(&workdir.run(["template", "show", "talos-1.12.0-ce4c9805"])));
     let unasked = workdir.run(["template", "delete", "9000"]);
     assert_eq!(unasked.exit, 1);
-    assert!(unasked.stderr.contains("nobody can be asked here"), "{unasked}");
+    assert!(unasked.stderr.contains("nobody is there to be asked"), "{unasked}");
     let deleted = workdir.run(["template", "delete", "9000", "--yes"]);
     assert_eq!(deleted.exit, 0, "{deleted}");
     assert_eq!(workdir.run(["template", "list"]).stdout, "no templates\n");

@@ -151,6 +151,7 @@ pub(crate) fn settings() -> Settings {
         enable_import: true,
         first_vmid: Settings::FIRST_VMID,
         token: TOKEN.parse().expect("a token"),
+        pace: pvetalos::proxmox::task::Pace::default(),
     }
 }
 

@@ -1,0 +1,142 @@
+use std::io;
+use std::time::Duration;
+
+use super::args::GlobalArgs;
+use super::consent::consent;
+use super::exit::{Ended, Exit};
+use super::interrupt::Interrupts;
+use super::plan::Wishes;
+use super::session::{ConnectionArgs, Session, with_session};
+use crate::apply::{End, Outcome, Settings, Stop, apply};
+use crate::model::NodeName;
+use crate::plan::{NodePlan, Plan, Verdict};
+use crate::sim::parse_duration;
+use crate::ui::{Progress, Ui, plan_json, plan_page, provisioned_page};
+
+/// Bring every node to Talos maintenance mode
+///
+/// Shows the plan, applies it, and waits until Talos proves maintenance mode. Creating and changing in place ask nothing; adopting
+/// and interrupting do. Running it twice changes nothing the second time.
+#[derive(Debug, clap::Args)]
+pub(super) struct ProvisionArgs {
+    #[command(flatten)]
+    wishes: Wishes,
+    /// Do not wait for Talos
+    #[arg(long)]
+    no_wait: bool,
+    /// Put up with nodes that should boot with secure boot and do not
+    #[arg(long)]
+    allow_secureboot_off: bool,
+    /// How long to wait for Talos on each node, as in 90s or 10m
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration)]
+    timeout: Duration,
+    /// Clones and other new disks at the same time on one storage
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
+    clones_per_storage: u16,
+    #[command(flatten)]
+    parallel: Parallel,
+    /// Apply without asking
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+/// How many nodes at once.
+#[derive(Debug, clap::Args)]
+pub(super) struct Parallel {
+    /// Nodes that are worked on at the same time
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    parallel: u16,
+}
+
+impl Parallel {
+    pub(super) fn nodes(&self) -> usize {
+        self.parallel.into()
+    }
+}
+
+pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
+    with_session(&args.connection, global, ui, async |session, ui| {
+        let documents = global.output.documents();
+        let plan = args.wishes.plan(session, ui).await?;
+        match documents {
+            Some(documents) => documents.print_plan(ui, plan_json(&plan))?,
+            None => ui.show_page(&plan_page(&plan, ui.width()))?,
+        }
+        if plan.needs_consent() && !args.yes {
+            consent(ui, &question(&plan), &["y", "yes"]).await?;
+        }
+        let outcomes = if plan.acts() { args.carry_out(session, &plan, global, ui).await? } else { Vec::new() };
+        let exit = verdict(&plan, &outcomes);
+        match documents {
+            Some(documents) => documents.print_result(ui, &outcomes, exit as u8)?,
+            None if outcomes.is_empty() => {}
+            None => {
+                ui.print("")?;
+                ui.show_page(&provisioned_page(&plan, &outcomes, ui.width()))?;
+            }
+        }
+        Ok(exit)
+    })
+    .await
+}
+
+impl ProvisionArgs {
+    async fn carry_out(
+        &self,
+        session: &Session,
+        plan: &Plan,
+        global: &GlobalArgs,
+        ui: &mut Ui,
+    ) -> Result<Vec<Outcome>, Ended> {
+        let settings = Settings {
+            parallel: self.parallel.nodes(),
+            volumes_per_storage: self.clones_per_storage.into(),
+            wait: (!self.no_wait).then_some(self.timeout),
+            allow_secureboot_off: self.allow_secureboot_off,
+            percent: !global.quiet,
+            ..session.settings()
+        };
+        let client = session.client(ui)?;
+        let nodes: Vec<&NodeName> = plan.nodes.iter().filter(|node| node.acts()).map(|node| &node.node).collect();
+        let documents = global.output.documents();
+        if documents.is_none() {
+            ui.say("");
+        }
+        let progress = Progress::new(ui, documents.as_ref(), &nodes);
+        let (stop, stopped) = Stop::new();
+        let tell = |event| progress.tell(&event);
+        let work = apply(client, &session.dial, &session.cluster, plan, &settings, &stopped, &tell);
+        let outcomes = Interrupts::new()?.or_stop(work, &stop, |text| progress.say(text)).await;
+        outcomes.ok_or(Ended::With(Exit::Interrupted))
+    }
+}
+
+fn question(plan: &Plan) -> String {
+    let named = |is: fn(&&NodePlan) -> bool| {
+        let nodes = plan.nodes.iter().filter(|node| node.acts()).filter(is);
+        nodes.map(|node| node.node.to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let adopted = named(|node| node.verdict == Verdict::Adopt);
+    let interrupted = named(|node| node.power_cycle);
+    let parts = [("adopts", adopted), ("interrupts", interrupted)];
+    let parts: Vec<String> =
+        parts.iter().filter(|(_, nodes)| !nodes.is_empty()).map(|(what, nodes)| format!("{what} {nodes}")).collect();
+    format!("\nThis {}. Apply it? [y/N]", parts.join(" and "))
+}
+
+/// How the run ended. Whatever a person asked for and did not get counts.
+fn verdict(plan: &Plan, outcomes: &[Outcome]) -> Exit {
+    if outcomes.iter().any(|outcome| matches!(outcome.end, End::Interrupted { .. })) {
+        return Exit::Interrupted;
+    }
+    let selected = || plan.nodes.iter().filter(|node| node.selected);
+    let different = selected().any(NodePlan::stays_different);
+    if !different && outcomes.iter().all(Outcome::is_done) {
+        return Exit::Done;
+    }
+    let fine = |node: &NodePlan| node.verdict == Verdict::Nothing && node.held_back.is_empty();
+    let gone_far = |outcome: &Outcome| matches!(outcome.end, End::Done { .. } | End::TimedOut { .. });
+    if selected().any(fine) || outcomes.iter().any(gone_far) { Exit::Partial } else { Exit::Failed }
+}

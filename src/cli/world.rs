@@ -1,0 +1,28 @@
+//! Worlds in files, for everybody who simulates.
+
+use std::error::Error;
+use std::path::Path;
+
+use crate::config::{Place, Problem, Severity, parse_document, read_document};
+use crate::proxmox::with_causes;
+use crate::sim::WorldFile;
+
+/// The world that is simulated when none is named; nodes.sample.yaml fits it.
+const BUILT_IN: (&str, &str) = ("one-host.yaml", include_str!("../../examples/worlds/one-host.yaml"));
+
+/// The world in a file, or the built-in one.
+pub(super) fn load_world(path: Option<&Path>) -> Result<WorldFile, Vec<Problem>> {
+    let (name, value) = match path {
+        Some(path) => (path.display().to_string(), read_document(path)?),
+        None => (BUILT_IN.0.to_owned(), parse_document(BUILT_IN.0, BUILT_IN.1)?),
+    };
+    WorldFile::from_json(value).map_err(|error| {
+        let hint = "examples/worlds has worlds to begin with; a kept one that is broken can be deleted".to_owned();
+        vec![Problem { places: vec![Place::Named(name)], ..problem(&error, hint) }]
+    })
+}
+
+/// An error that has no place in a file.
+pub(super) fn problem(error: &dyn Error, hint: String) -> Problem {
+    Problem { severity: Severity::Error, message: with_causes(error), places: Vec::new(), hint: Some(hint) }
+}

@@ -1,0 +1,300 @@
+use std::collections::BTreeSet;
+
+use super::compare::{Comparison, Scope, cluster_tag, compare};
+use super::difference::{Difference, Effect};
+use super::identity::{Match, identify, rival};
+use super::observed::{Observed, ObservedVm};
+use super::place::Places;
+use super::verdict::{LeftOver, NodePlan, Plan, Verdict};
+use crate::model::{Cluster, Node, NodeName, Role, TokenId, VmId};
+use crate::preflight::{Needs, State, check_access};
+use crate::talos::NodeState;
+
+/// What the user asked for beside the files.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether VMs that look like ours get our mark.
+    pub adopt: bool,
+    /// Whether running VMs may be interrupted.
+    pub disruptive: bool,
+    /// Whether VMs that are off are started.
+    pub start: bool,
+    /// The nodes that something may be done with; all when there is none.
+    pub only: Option<BTreeSet<NodeName>>,
+    /// For the commands that would help.
+    pub token: TokenId,
+}
+
+/// The nodes that have no VM, so that one would be made: whoever observes looks further then.
+pub fn without_vm<'a>(cluster: &'a Cluster, observed: &Observed) -> Vec<&'a Node> {
+    let without = |node: &&Node| matches!(identify(cluster, node, observed), Match::Absent);
+    cluster.nodes.iter().filter(without).collect()
+}
+
+/// Decides what makes `observed` what `cluster` says. Reads its arguments and nothing else.
+pub fn plan(cluster: &Cluster, observed: &Observed, options: &Options) -> Plan {
+    let matches: Vec<(&Node, Match<'_>)> =
+        cluster.nodes.iter().map(|node| (node, identify(cluster, node, observed))).collect();
+    let absent: Vec<&Node> =
+        matches.iter().filter(|(_, found)| matches!(found, Match::Absent)).map(|(node, _)| *node).collect();
+    let mut making = Making::new(cluster, observed, &matches, &absent, options);
+    let planned = matches.iter().map(|(node, found)| {
+        let mut plan = match found {
+            Match::Ours(vm) => existing(cluster, node, vm, observed, options),
+            Match::Absent => making.plan(node),
+            Match::Making { vmid, guest } => NodePlan {
+                vmid: Some(*vmid),
+                host: Some(guest.host.clone()),
+                start: options.start,
+                ..new(node, Verdict::Join)
+            },
+            Match::Adoptable(vm) => adoptable(cluster, node, vm, options),
+            Match::Conflict(reason) => new(node, Verdict::Conflict { reason: reason.clone() }),
+            Match::Unknown(reason) => new(node, Verdict::Unknown { reason: reason.clone() }),
+        };
+        plan.selected = options.only.as_ref().is_none_or(|only| only.contains(&node.name.value));
+        plan
+    });
+    let planned = planned.collect();
+    let mut notes = making.notes;
+    notes.extend(observed.hosts.iter().filter_map(|host| {
+        let silent = host.silent.as_ref()?;
+        Some(format!("host {} cannot be looked at: {}", host.name, silent.why))
+    }));
+    Plan {
+        cluster: cluster.name.value.clone(),
+        nodes: planned,
+        left_over: left_over(cluster, observed),
+        notes,
+        findings: making.findings,
+        strangers: strangers(cluster, observed),
+    }
+}
+
+/// The guests that are there and are no node's VM, nor could they turn out to be one.
+fn strangers(cluster: &Cluster, observed: &Observed) -> BTreeSet<VmId> {
+    let is_node =
+        |vm: &ObservedVm| cluster.nodes.iter().any(|node| vm.belongs_to(&cluster.name.value, &node.name.value));
+    let in_the_making = |vm: &ObservedVm| vm.config.lock().is_some() && vm.mark().is_none();
+    let stranger = |vmid: &&VmId| observed.vms.get(vmid).is_none_or(|vm| !is_node(vm) && !in_the_making(vm));
+    observed.guests.keys().filter(stranger).copied().collect()
+}
+
+/// A plan that does nothing yet.
+fn new(node: &Node, verdict: Verdict) -> NodePlan {
+    NodePlan {
+        node: node.name.value.clone(),
+        role: node.role.value,
+        address: node.address.value,
+        vmid: None,
+        host: None,
+        verdict,
+        differences: Vec::new(),
+        held_back: Vec::new(),
+        waiting: Vec::new(),
+        power_cycle: false,
+        start: false,
+        notes: Vec::new(),
+        selected: true,
+        running: false,
+        uuid: None,
+    }
+}
+
+fn of_vm(node: &Node, vm: &ObservedVm, verdict: Verdict) -> NodePlan {
+    NodePlan {
+        vmid: Some(vm.vmid),
+        host: Some(vm.host.clone()),
+        running: vm.is_running(),
+        uuid: vm.uuid(),
+        ..new(node, verdict)
+    }
+}
+
+/// Plans for the nodes that have no VM yet.
+struct Making<'a> {
+    cluster: &'a Cluster,
+    observed: &'a Observed,
+    places: Option<Places<'a>>,
+    findings: Vec<crate::preflight::Finding>,
+    notes: Vec<String>,
+    start: bool,
+}
+
+impl<'a> Making<'a> {
+    fn new(
+        cluster: &'a Cluster,
+        observed: &'a Observed,
+        matches: &[(&'a Node, Match<'a>)],
+        absent: &[&'a Node],
+        options: &Options,
+    ) -> Self {
+        let present = matches.iter().filter_map(|(node, found)| match found {
+            Match::Ours(vm) => Some((*node, &vm.host)),
+            _ => None,
+        });
+        let mut findings = Vec::new();
+        let mut places = None;
+        if let (Some(seen), false) = (&observed.seen, absent.is_empty()) {
+            let needs = Needs::of_nodes(absent.iter().copied());
+            findings = check_access(&needs, seen, &options.token);
+            findings.retain(|finding| finding.state != State::Ok);
+            places = Some(Places::new(cluster, observed, seen, present));
+        }
+        Self { cluster, observed, places, findings, notes: Vec::new(), start: options.start }
+    }
+
+    fn plan(&mut self, node: &'a Node) -> NodePlan {
+        if let Some((vm, what)) = rival(node, self.observed) {
+            return new(node, Verdict::Conflict { reason: self.rivalry(vm, &what) });
+        }
+        let Some(places) = &mut self.places else {
+            let reason = "Proxmox was not looked at closely enough to make a VM".to_owned();
+            return new(node, Verdict::Unknown { reason });
+        };
+        let errors = self.findings.iter().filter(|finding| finding.state == State::Error);
+        let errors: Vec<String> = errors.map(|finding| finding.message.clone()).collect();
+        match places.find(node) {
+            Ok((creation, notes)) if errors.is_empty() => NodePlan {
+                vmid: Some(creation.vmid),
+                host: Some(creation.host.clone()),
+                start: self.start,
+                notes,
+                ..new(node, Verdict::Create(creation))
+            },
+            Ok(_) => new(node, Verdict::Refuse { reasons: errors }),
+            Err(reasons) => new(node, Verdict::Refuse { reasons: errors.into_iter().chain(reasons).collect() }),
+        }
+    }
+
+    fn rivalry(&self, vm: &ObservedVm, what: &str) -> String {
+        let name = vm.config.name().unwrap_or("no name");
+        let base = format!("VM {} ({name}) on {} has {what} already", vm.vmid, vm.host);
+        match vm.own_mark().filter(|mark| mark.cluster == self.cluster.name.value) {
+            Some(mark) if self.cluster.nodes.iter().any(|node| node.name.value == mark.node) => {
+                format!("{base}: it is the VM of node {}", mark.node)
+            }
+            Some(mark) => format!(
+                "{base}: it was made for node {}, which is not in the files any more. Was it renamed? Rename it back, or \
+                 remove that VM first (`pvetalos destroy --left-over {}`)",
+                mark.node, mark.node
+            ),
+            None => format!("{base}: give the node another one, or remove that VM yourself"),
+        }
+    }
+}
+
+/// Plans for a VM with the node's mark.
+fn existing(cluster: &Cluster, node: &Node, vm: &ObservedVm, observed: &Observed, options: &Options) -> NodePlan {
+    if vm.config.lock() == Some("clone") {
+        return NodePlan { start: options.start, ..of_vm(node, vm, Verdict::Join) };
+    }
+    let unfinished = vm.is_unfinished(&cluster_tag(cluster));
+    let scope = if unfinished { Scope::Whole } else { Scope::Declared };
+    let Comparison { differences, refusals, mut notes } = compare(cluster, node, vm.vmid, &vm.config, scope);
+    notes.extend(creation_notes(node, vm, observed));
+    if let Some(lock) = vm.config.lock() {
+        notes.push(format!("it is locked ({lock})"));
+    }
+    if !refusals.is_empty() {
+        return NodePlan { notes, ..of_vm(node, vm, Verdict::Refuse { reasons: refusals }) };
+    }
+    if !vm.is_running() {
+        let verdict = match (unfinished, differences.is_empty(), options.start) {
+            (true, _, _) => Verdict::Finish,
+            (false, false, _) => Verdict::Update,
+            (false, true, true) => Verdict::Start,
+            (false, true, false) => Verdict::Nothing,
+        };
+        return NodePlan { differences, start: options.start, notes, ..of_vm(node, vm, verdict) };
+    }
+    running(node, vm, differences, notes, observed, options)
+}
+
+/// Plans for a VM that runs: nothing that interrupts it happens unasked.
+fn running(
+    node: &Node,
+    vm: &ObservedVm,
+    differences: Vec<Difference>,
+    notes: Vec<String>,
+    observed: &Observed,
+    options: &Options,
+) -> NodePlan {
+    let mut waiting: BTreeSet<String> = vm.pending.waiting().into_iter().map(str::to_owned).collect();
+    let (disruptive, differences): (Vec<_>, Vec<_>) =
+        differences.into_iter().partition(|difference| difference.effect == Effect::Disruptive);
+    let later = differences.iter().filter(|difference| difference.effect == Effect::AfterPowerCycle);
+    waiting.extend(later.map(|difference| difference.option.clone()));
+    let wants_cycle = !waiting.is_empty() || !disruptive.is_empty();
+    let waiting: Vec<String> = waiting.into_iter().collect();
+    if options.disruptive && wants_cycle {
+        if let Some(refusal) = not_now(node, vm, observed) {
+            return NodePlan { waiting, notes, ..of_vm(node, vm, Verdict::Refuse { reasons: vec![refusal] }) };
+        }
+        let differences = disruptive.into_iter().chain(differences).collect();
+        return NodePlan { differences, power_cycle: true, notes, ..of_vm(node, vm, Verdict::Update) };
+    }
+    let verdict = if differences.is_empty() { Verdict::Nothing } else { Verdict::Update };
+    NodePlan { differences, held_back: disruptive, waiting, notes, ..of_vm(node, vm, verdict) }
+}
+
+/// Why a running VM must not be interrupted, even when asked to.
+fn not_now(node: &Node, vm: &ObservedVm, observed: &Observed) -> Option<String> {
+    let configured = observed.talos_state(&node.name.value) == Some(NodeState::Configured);
+    (node.role.value == Role::Controller && configured).then(|| {
+        format!(
+            "it is a configured control plane: make sure that etcd is healthy, shut it down yourself (`talosctl -n {} \
+             shutdown`), and run this again while VM {} is off",
+            node.address.value, vm.vmid
+        )
+    })
+}
+
+/// What was decided when the VM was made and is otherwise in the files now.
+fn creation_notes(node: &Node, vm: &ObservedVm, observed: &Observed) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(host) = node.vm.host.as_ref().filter(|host| host.value != vm.host) {
+        notes.push(format!("it is on {}, not on {} ({}): it is not moved", vm.host, host.value, host.origin));
+    }
+    if let Some(vmid) = node.vm_id.as_ref().filter(|vmid| vmid.value != vm.vmid) {
+        notes.push(format!("its VMID is {}, not {} ({}): a number stays", vm.vmid, vmid.value, vmid.origin));
+    }
+    if let Some(pool) = &node.vm.pool {
+        let is = observed.guests.get(&vm.vmid).and_then(|guest| guest.pool.as_deref());
+        // A pool that the token may not look at is not shown, so that absence proves nothing.
+        if let Some(is) = is.filter(|is| *is != pool.value.as_str()) {
+            notes.push(format!("it is in pool {is}, not in {} ({}): it is not moved", pool.value, pool.origin));
+        }
+    }
+    notes
+}
+
+fn adoptable(cluster: &Cluster, node: &Node, vm: &ObservedVm, options: &Options) -> NodePlan {
+    let Comparison { differences, refusals, mut notes } = compare(cluster, node, vm.vmid, &vm.config, Scope::Declared);
+    notes.extend(refusals);
+    notes.extend(differences.iter().filter(|difference| difference.option != "tags").map(|difference| {
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+        format!("differs: {} {} → {}", difference.option, text(&difference.from), text(&difference.to))
+    }));
+    let verdict = if options.adopt {
+        Verdict::Adopt
+    } else {
+        let reason = format!(
+            "VM {} on {} has the name and the MAC address of this node and nobody's mark: `--adopt` makes it ours",
+            vm.vmid, vm.host
+        );
+        Verdict::Adoptable { reason }
+    };
+    NodePlan { notes, ..of_vm(node, vm, verdict) }
+}
+
+/// The VMs of this cluster whose nodes are not in the files.
+pub fn left_over(cluster: &Cluster, observed: &Observed) -> Vec<LeftOver> {
+    let names: BTreeSet<&NodeName> = cluster.nodes.iter().map(|node| &node.name.value).collect();
+    let own = observed.vms.values().filter_map(|vm| {
+        let mark = vm.own_mark().filter(|mark| mark.cluster == cluster.name.value)?;
+        let gone = !names.contains(&mark.node);
+        gone.then(|| LeftOver { node: mark.node, vmid: vm.vmid, host: vm.host.clone() })
+    });
+    own.collect()
+}

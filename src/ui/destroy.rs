@@ -1,0 +1,149 @@
+use serde_json::{Map, Value, json};
+
+use super::json::FORMAT_VERSION;
+use super::page::{Page, Tone};
+use crate::plan::{DestroyPlan, Target};
+
+/// What would be destroyed, for people: VMs, the volumes that go and that stay, and what stands in the way.
+pub fn destroy_page(plan: &DestroyPlan, width: usize) -> Page {
+    let mut page = Page::new(width);
+    let targets = plan.targets.iter().map(|target| &target.node);
+    let names = targets.chain(&plan.absent).chain(plan.obstacles.iter().map(|obstacle| &obstacle.node));
+    let column = names.map(|name| name.as_str().len()).max().unwrap_or(0) + 4;
+    let begin = |page: &mut Page, sign: &str, tone: Tone, name: &str| {
+        page.put(tone, sign).put(Tone::Strong, &format!(" {name:<0$}  ", column - 4));
+    };
+    for target in &plan.targets {
+        begin(&mut page, "-", Tone::Bad, target.node.as_str());
+        page.put(Tone::Bad, &headline(target)).end_line();
+        if !target.goes.is_empty() {
+            page.paragraph(column, "goes   ", Tone::Plain, &target.goes.join(", "));
+        }
+        for staying in &target.stays {
+            page.paragraph(column, "stays  ", Tone::Faint, &format!("{}: {}", staying.volume, staying.why));
+        }
+    }
+    for name in &plan.absent {
+        begin(&mut page, "=", Tone::Faint, name.as_str());
+        page.put(Tone::Faint, "has no VM of ours").end_line();
+    }
+    for obstacle in &plan.obstacles {
+        begin(&mut page, "!", Tone::Bad, obstacle.node.as_str());
+        page.put(Tone::Bad, &obstacle.message).end_line();
+        page.put(Tone::Plain, &format!("{:column$}fix: {}", "", obstacle.fix)).end_line();
+    }
+    page.gap().put(Tone::Strong, &counts_line(plan)).end_line();
+    page
+}
+
+fn headline(target: &Target) -> String {
+    let Target { vmid, host, power, ha_managed, purge, .. } = target;
+    let ha = if *ha_managed { ", managed by HA" } else { "" };
+    let purge = if *purge { ", also taken out of backup jobs, replication and HA" } else { "" };
+    format!("VM {vmid} on {host}, {power}{ha}{purge}")
+}
+
+fn counts_line(plan: &DestroyPlan) -> String {
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let volumes = plan.targets.iter().map(|target| target.goes.len()).sum();
+    match (plan.targets.len(), plan.obstacles.len()) {
+        (0, 0) => "Destroy: nothing to destroy".to_owned(),
+        (vms, 0) => format!("Destroy: {} with {}", plural(vms, "VM"), plural(volumes, "volume")),
+        (_, obstacles) => {
+            let stand = if obstacles == 1 { "stands" } else { "stand" };
+            format!("Destroy: nothing is touched, because {} {stand} in the way", plural(obstacles, "obstacle"))
+        }
+    }
+}
+
+/// The same for programs.
+pub fn destroy_json(plan: &DestroyPlan) -> Value {
+    let mut document = Map::new();
+    document.insert("format_version".to_owned(), json!(FORMAT_VERSION));
+    let plan = serde_json::to_value(plan).expect("a plan has string keys and no failing serializer");
+    if let Value::Object(plan) = plan {
+        document.extend(plan);
+    }
+    Value::Object(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use super::*;
+    use crate::model::{Mark, NodeName, VmId};
+    use crate::plan::{Identity, Obstacle, Staying};
+
+    fn parsed<T: FromStr<Err: Display>>(text: &str) -> T {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn target(name: &str, number: u32) -> Target {
+        let (node, vmid): (NodeName, VmId) = (parsed(name), VmId::new(number).expect("it is the number of a VM"));
+        let mark = Mark { cluster: parsed("home"), node: node.clone(), vmid };
+        Target {
+            node,
+            vmid,
+            host: parsed("pve1"),
+            power: "running".to_owned(),
+            identity: Identity { mark, uuid: None },
+            goes: (0..3).map(|disk| format!("local-lvm:vm-{number}-disk-{disk}")).collect(),
+            stays: Vec::new(),
+            ha_managed: false,
+            purge: false,
+        }
+    }
+
+    fn plan(targets: Vec<Target>) -> DestroyPlan {
+        DestroyPlan { cluster: parsed("home"), targets, absent: vec![parsed("worker-2")], obstacles: Vec::new() }
+    }
+
+    #[test]
+    fn what_goes_and_what_stays_is_named() {
+        let staying = |volume: &str, why: &str| Staying { volume: volume.to_owned(), why: why.to_owned() };
+        let holds = Target {
+            stays: vec![
+                staying("ceph:vm-9999-pvc-1", "it belongs to somebody else"),
+                staying("local-lvm:vm-4000-disk-9", "the VM does not use it"),
+            ],
+            ha_managed: true,
+            purge: true,
+            ..target("cp-1", 4000)
+        };
+        insta::assert_snapshot!(destroy_page(&plan(vec![holds, target("worker-1", 4001)]), 80).plain(), @"
+        - cp-1      VM 4000 on pve1, running, managed by HA, also taken out of backup jobs, replication and HA
+                    goes   local-lvm:vm-4000-disk-0, local-lvm:vm-4000-disk-1,
+                           local-lvm:vm-4000-disk-2
+                    stays  ceph:vm-9999-pvc-1: it belongs to somebody else
+                    stays  local-lvm:vm-4000-disk-9: the VM does not use it
+        - worker-1  VM 4001 on pve1, running
+                    goes   local-lvm:vm-4001-disk-0, local-lvm:vm-4001-disk-1,
+                           local-lvm:vm-4001-disk-2
+        = worker-2  has no VM of ours
+
+        Destroy: 2 VMs with 6 volumes
+        ");
+    }
+
+    #[test]
+    fn an_obstacle_is_told_with_what_to_do() {
+        let obstacle = Obstacle {
+            node: parsed("cp-1"),
+            message: "VM 4000 is protected".to_owned(),
+            fix: "switch it off: `qm set 4000 --protection 0` on pve1".to_owned(),
+        };
+        let plan = DestroyPlan { obstacles: vec![obstacle], ..plan(vec![target("cp-1", 4000)]) };
+        insta::assert_snapshot!(destroy_page(&plan, 80).plain(), @"
+        - cp-1      VM 4000 on pve1, running
+                    goes   local-lvm:vm-4000-disk-0, local-lvm:vm-4000-disk-1,
+                           local-lvm:vm-4000-disk-2
+        = worker-2  has no VM of ours
+        ! cp-1      VM 4000 is protected
+                    fix: switch it off: `qm set 4000 --protection 0` on pve1
+
+        Destroy: nothing is touched, because 1 obstacle stands in the way
+        ");
+    }
+}

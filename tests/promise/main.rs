@@ -1,0 +1,10 @@
+//! The promises of the program, kept in a simulated cluster on paused time.
+
+#![expect(clippy::print_stdout, reason = "the counts are what these tests are read for")]
+
+mod disruption;
+mod killed;
+mod lab;
+mod lost;
+mod story;
+mod two_operators;
