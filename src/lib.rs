@@ -7,8 +7,7 @@
 //!                                 └─────────────────────────► ui    shown, explained, or every mistake at once
 //! ```
 //!
-//! `use` points down only: `cli` → `config`, `preflight`, `template`, `factory`, `ui` → `proxmox` → `schematic` → `model`.
-//! ARCHITECTURE.md says what each room may touch.
+//! `use` points down only; ARCHITECTURE.md says what each room may touch.
 
 pub mod apply;
 pub mod cli;

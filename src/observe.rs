@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::future::{join_all, try_join};
 
 use crate::model::{Cluster, HostName, NodeName, VmId};
-use crate::plan::{Match, Observed, ObservedHost, ObservedVm, cluster_tag, identify, without_vm};
+use crate::plan::{Match, Observed, ObservedHost, ObservedVm, cluster_tag, identify, wants_start_order, without_vm};
 use crate::preflight::{Needs, Unseen, look, unseen};
 use crate::proxmox::answers::{Guest, GuestKind, Host, VmListed};
 use crate::proxmox::{Client, ProxmoxError, RefusalKind, Transport};
@@ -59,6 +59,10 @@ pub async fn observe<T: Transport>(
         listed.into_values().partition(|(_, vm)| is_candidate(vm))
     };
     add(&mut observed, look_at(client, candidates).await);
+    if wants_start_order(cluster, &observed) {
+        let permissions = client.permissions(Some("/")).await?;
+        observed.may_order_starts = Some(permissions.has("/", "Sys.Modify"));
+    }
     let absent = without_vm(cluster, &observed);
     if depth == Depth::ForCreation && !absent.is_empty() {
         let others = others.into_iter().filter(|(_, vm)| !vm.template).collect();

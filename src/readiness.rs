@@ -53,7 +53,8 @@ pub fn vm_facts(
         offered_address: Some(static_address(&offered, node.address.value)),
         has_custom_user_data: Some(custom),
         vlan_tag: card.as_ref().and_then(|card| card.vlan).map(VlanTag::get).and_then(|tag| tag.try_into().ok()),
-        is_trunk: network.vlan_mode.value == VlanMode::Talos,
+        // Talos tags by default, but only who says so has tags at all.
+        is_trunk: network.vlan_mode.value == VlanMode::Talos && network.vlan_mode.origin.is_declared(),
         bridge: card.as_ref().and_then(|card| card.bridge.as_ref()).map(ToString::to_string),
         has_firewall: card.as_ref().map(|card: &NetworkCard| card.firewall.get()),
         cpu_type: config.cpu().known().map(|cpu: &Cpu| cpu.model().unwrap_or("kvm64").to_owned()),
@@ -84,5 +85,82 @@ fn static_address(config: &IpConfig, wanted: IpAddr) -> Option<IpAddr> {
             Some(Ipv6Config::Static(net)) => Some(net.addr().into()),
             _ => None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Explain, Inputs, load};
+    use crate::model::Cluster;
+
+    const NODES: &str = "\
+name: home
+network: {cidr: 192.168.1.0/24}
+defaults: {talos_template: talos}
+nodes:
+  - {name: w-1, address: 192.168.1.12, controller: false, mac_addr: 'bc:24:11:00:00:12'}
+";
+
+    fn cluster() -> Cluster {
+        load(Inputs::from_texts(NODES, None, None), Explain::No).cluster.expect("the file is right")
+    }
+
+    fn config(options: &[(&str, &str)]) -> VmConfig {
+        options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn facts(options: &[(&str, &str)]) -> VmFacts {
+        let cluster = cluster();
+        vm_facts(&cluster.nodes[0], &cluster.network, &config(options), Some(&Power::Running), &[])
+    }
+
+    #[test]
+    fn a_vm_as_it_should_be_gives_no_cause() {
+        let facts = facts(&[
+            ("ide2", "local:100/vm-100-cloudinit.qcow2,media=cdrom,size=4M"),
+            ("ipconfig0", "ip=192.168.1.12/24,gw=192.168.1.1"),
+            ("net0", "virtio=BC:24:11:00:00:12,bridge=vmbr0,tag=20,firewall=1"),
+            ("cpu", "host"),
+            ("memory", "4096"),
+            ("efidisk0", "local:100/vm-100-disk-0.qcow2,efitype=4m,size=528K"),
+        ]);
+        let expected = VmFacts {
+            is_running: Some(true),
+            agent_addresses: Vec::new(),
+            has_cloud_init_drive: Some(true),
+            cloud_init_type: Some("nocloud".to_owned()),
+            offered_address: Some("192.168.1.12".parse().ok()),
+            has_custom_user_data: Some(false),
+            vlan_tag: Some(20),
+            is_trunk: false,
+            bridge: Some("vmbr0".to_owned()),
+            has_firewall: Some(true),
+            cpu_type: Some("host".to_owned()),
+            has_enrolled_keys: Some(false),
+            memory_mib: Some(4096),
+            joins_siderolink: None,
+            is_worker: Some(true),
+        };
+        assert_eq!(facts, expected);
+    }
+
+    #[test]
+    fn what_proxmox_takes_for_granted_is_told() {
+        let facts = facts(&[("ostype", "win11"), ("cicustom", "user=local:snippets/user.yaml")]);
+        assert_eq!(facts.cloud_init_type.as_deref(), Some("configdrive2"));
+        assert_eq!(facts.cpu_type.as_deref(), Some("kvm64"));
+        assert_eq!((facts.has_cloud_init_drive, facts.offered_address), (Some(false), Some(None)));
+        assert_eq!((facts.has_custom_user_data, facts.memory_mib), (Some(true), Some(512)));
+    }
+
+    #[test]
+    fn a_target_has_what_only_its_vm_has() {
+        let config = config(&[("smbios1", "uuid=2CCD5E40-ADF6-4429-B2AF-A9237ACFC8F6")]);
+        let target = target(&cluster().nodes[0], &config, Some("instance-id: 0123456789abcdef\n"));
+        assert_eq!(target.expected.uuid.as_deref(), Some("2ccd5e40-adf6-4429-b2af-a9237acfc8f6"));
+        assert_eq!(target.expected.instance_id.as_deref(), Some("0123456789abcdef"));
+        assert_eq!(instance_id("something: else\n"), None);
+        assert_eq!(instance_id("instance-id:\n"), None);
     }
 }

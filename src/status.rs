@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::model::{Cluster, ClusterName, HostName, Node, NodeName, Role, TokenId, VmId};
 use crate::plan::{LeftOver, Match, NodePlan, Observed, ObservedVm, Options, Plan, Verdict, identify, plan};
-use crate::talos::{Identity, NodeState, Sighting};
+use crate::talos::{Check, Identity, NodeState, Sighting};
 
 /// How a cluster is.
 #[derive(Clone, Debug, Serialize)]
@@ -85,7 +85,7 @@ fn node_status(cluster: &Cluster, node: &Node, planned: NodePlan, observed: &Obs
     };
     findings.extend(state_findings(vm, sighting, address));
     let talos_findings = sighting.iter().flat_map(|sighting| sighting.findings());
-    findings.extend(talos_findings.map(ToString::to_string));
+    findings.extend(talos_findings.map(Check::told));
     let mut drift: Vec<String> = Vec::new();
     for difference in differences.iter().chain(&held_back) {
         // The size of a disk stands beside its options.

@@ -343,7 +343,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
 
     /// The VM of this node that somebody has made meanwhile, if there is one.
     async fn join_made(&self, run: &mut Run<'_>, mark: &Mark) -> Done<Option<Held>> {
-        let (found, _) = self.all_marked(mark).await?;
+        let (found, _) = self.all_marked(mark, None).await?;
         match found.as_slice() {
             [] => Ok(None),
             [one] => self.join_marked(run, one).await.map(Some),
@@ -351,11 +351,11 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
         }
     }
 
-    /// All VMs with the mark of a node. What is not yet clear is waited for.
-    async fn all_marked(&self, mark: &Mark) -> Done<(Vec<Marked>, bool)> {
+    /// All VMs with the mark of a node but this one. What is not yet clear is waited for.
+    async fn all_marked(&self, mark: &Mark, but: Option<VmId>) -> Done<(Vec<Marked>, bool)> {
         let mut patience = Patience::new(LOCK_PATIENCE);
         loop {
-            let (found, unclear) = self.ask(|| self.roster.marked(self.client, mark)).await?;
+            let (found, unclear) = self.ask(|| self.roster.marked(self.client, mark, but)).await?;
             if !unclear {
                 return Ok((found, false));
             }
@@ -410,9 +410,8 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
         if !held.may_have_twin {
             return Ok(Some(held));
         }
-        let (found, _) = self.all_marked(&held.mark).await?;
-        let twins = found.into_iter().filter(|marked| marked.mark.vmid != held.mark.vmid);
-        let Some(twin) = twins.min_by_key(|twin| twin.mark.vmid) else {
+        let (twins, _) = self.all_marked(&held.mark, Some(held.mark.vmid)).await?;
+        let Some(twin) = twins.into_iter().min_by_key(|twin| twin.mark.vmid) else {
             return Ok(Some(held));
         };
         let configured = twin.pending.wanted().tags().contains(&cluster_tag(self.cluster));

@@ -4,10 +4,11 @@ use std::time::Duration;
 use super::context::{Context, Patience, Run};
 use super::event::Step;
 use super::trouble::{Done, Trouble};
-use crate::model::{HostName, Mark, Node};
-use crate::plan::{Difference, Edit, Effect, Identity, Scope, cluster_tag, compare};
+use crate::model::{DiskSize, HostName, Mark, Node};
+use crate::plan::{Difference, Edit, Effect, Identity, Scope, cluster_tag, compare, is_unfinished};
 use crate::proxmox::answers::{Power, VmConfig, VmPending};
 use crate::proxmox::calls::{ConfigChange, PlainKey};
+use crate::proxmox::types::{DiskSlot, Reading};
 use crate::proxmox::{Effect as Sent, RefusalKind, Transport};
 
 /// How long to wait for a lock of somebody else, such as that of a backup.
@@ -105,12 +106,12 @@ impl<T: Transport, W> Context<'_, T, W> {
     pub(super) async fn converge(&self, run: &mut Run<'_>, node: &Node, held: &mut Held, disruptive: bool) -> Done<()> {
         let tag = cluster_tag(self.cluster);
         let mut errors = Errors::default();
+        let mut grown = None;
         for _ in 0..ROUNDS {
             self.go_on()?;
             let pending = self.unlocked(run, held).await?;
             let config = pending.wanted();
-            let unfinished = !held.running && (!config.tags().contains(&tag) || !pending.waiting().is_empty());
-            let scope = if unfinished { Scope::Whole } else { Scope::Declared };
+            let scope = if is_unfinished(&pending, held.running, node, &tag) { Scope::Whole } else { Scope::Declared };
             let comparison = compare(self.cluster, node, held.mark.vmid, &config, scope);
             if let Some(refusal) = comparison.refusals.first() {
                 let hint = "change the file, or the VM, so that the two agree";
@@ -126,11 +127,10 @@ impl<T: Transport, W> Context<'_, T, W> {
                 self.add_volumes(run, node, held, &config, &open).await
             } else if let Some((slot, size)) = open.iter().find_map(|difference| difference.edit.growth()) {
                 run.begin(Step::Grow);
-                let resize = self.client.resize(&held.host, held.mark.vmid, slot, size, config.digest()).await;
-                match resize {
-                    Ok(upid) => self.finish(&upid).await.map(|_| ()),
-                    Err(error) => Err(error.into()),
-                }
+                let again = grown == Some((slot, size));
+                let done = self.grow(held, &config, (slot, size), again).await;
+                grown = (done.is_ok() && !again).then_some((slot, size));
+                done
             } else {
                 run.begin(Step::Configure);
                 let change = change(&config, open.iter().map(|difference| &difference.edit));
@@ -156,6 +156,18 @@ impl<T: Transport, W> Context<'_, T, W> {
             _ => false,
         };
         !refused && (!held.running || disruptive || difference.effect != Effect::Disruptive)
+    }
+
+    /// Makes a disk larger. Where other options of the same disk wait for a power cycle, they wait together with the size
+    /// that it had, and growing it does not change that: writing them again does.
+    async fn grow(&self, held: &Held, config: &VmConfig, to: (DiskSlot, DiskSize), again: bool) -> Done<()> {
+        let ((slot, size), vmid) = (to, held.mark.vmid);
+        if let Some(drive) = config.drive(slot).filter(|_| again).and_then(Reading::into_known) {
+            let change = change(config, [&Edit::Drive(slot, drive)]);
+            return Ok(self.client.configure(&held.host, vmid, &change).await?);
+        }
+        let upid = self.client.resize(&held.host, vmid, slot, size, config.digest()).await?;
+        self.finish(&upid).await.map(|_| ())
     }
 
     async fn add_volumes(

@@ -8,9 +8,7 @@ use crate::model::Node;
 use crate::proxmox::Transport;
 use crate::proxmox::calls::CloudInitPart;
 use crate::readiness;
-use crate::talos::{
-    Aspect, Dial, End as WaitEnd, Goal, Identity, NodeState, Sighting, Target, Waited, Watch, diagnose,
-};
+use crate::talos::{Aspect, Dial, End as WaitEnd, Goal, NodeState, Sighting, Target, Waited, Watch, diagnose};
 
 impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
     /// Waits until Talos has proven what it is and on which machine.
@@ -49,11 +47,11 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
             if finding.aspect == Aspect::SecureBoot && !self.settings.allow_secureboot_off {
                 refused = Some(finding.to_string());
             } else {
-                run.warn(finding.to_string());
+                run.warn(finding.told());
             }
         }
         match refused {
-            None => End::Done { talos: Some(proof(sighting)) },
+            None => End::Done { talos: Some(sighting.to_string()) },
             Some(message) => End::Failed {
                 failure: Failure {
                     step: Step::Await,
@@ -102,15 +100,4 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
             },
         }
     }
-}
-
-/// What was proven, in a few words.
-fn proof(sighting: &Sighting) -> String {
-    let version = sighting.version().map_or(String::new(), |version| format!(", Talos {version}"));
-    let identity = match sighting.identity() {
-        Identity::Verified => ", identity verified",
-        Identity::Unproven => ", identity unproven",
-        Identity::Another => ", another machine",
-    };
-    format!("{}{version}{identity}", sighting.state)
 }

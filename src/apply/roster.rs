@@ -70,12 +70,13 @@ impl Roster {
         Ok(guests)
     }
 
-    /// The VMs that carry a mark for this node, and whether something without a mark is only just coming into being,
+    /// The VMs but this one that carry a mark for this node, and whether something without a mark is only just coming into being,
     /// which may turn out to be another one.
     pub(super) async fn marked<T: Transport>(
         &self,
         client: &Client<T>,
         wanted: &Mark,
+        but: Option<VmId>,
     ) -> Result<(Vec<Marked>, bool), ProxmoxError> {
         let guests = self.guests(client).await?;
         let (mut found, mut unclear) = (Vec::new(), false);
@@ -83,7 +84,7 @@ impl Roster {
         let own = lock(&self.own).clone();
         for guest in guests.values().filter(|guest| guest.kind == GuestKind::Vm) {
             let other = own.get(&guest.vmid).is_some_and(|node| *node != wanted.node);
-            if other || strangers.contains(&guest.vmid) {
+            if other || but == Some(guest.vmid) || strangers.contains(&guest.vmid) {
                 continue;
             }
             let pending = match client.vm_pending(&guest.host, guest.vmid).await {

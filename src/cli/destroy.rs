@@ -28,7 +28,7 @@ pub(super) struct DestroyArgs {
     /// Destroy VMs of nodes that are not in the files any more, and no others
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "only")]
     left_over: Option<Vec<NodeName>>,
-    /// Also destroy control planes that answer while others stay
+    /// Also destroy configured control planes while others stay
     #[arg(long)]
     break_quorum: bool,
     /// Also destroy VMs that hold volumes of others, which stay
@@ -54,13 +54,15 @@ pub(super) async fn destroy(args: &DestroyArgs, global: &GlobalArgs, ui: &mut Ui
             Some(documents) => documents.print_plan(ui, destroy_json(&plan))?,
             None => ui.show_page(&destroy_page(&plan, ui.width()))?,
         }
-        let acts = plan.obstacles.is_empty() && !plan.targets.is_empty();
-        if acts && !args.yes {
-            let name = plan.cluster.as_str();
-            consent(ui, &format!("\nType the name of the cluster ({name}) to destroy these VMs:"), &[name]).await?;
-        }
-        let outcomes = if acts { args.carry_out(session, &plan, global, ui).await? } else { Vec::new() };
-        let exit = verdict(&plan, &outcomes);
+        let (outcomes, exit) = match args.carry_out(session, &plan, global, ui).await {
+            Ok(outcomes) => {
+                let exit = verdict(&plan, &outcomes);
+                (outcomes, exit)
+            }
+            // Whoever reads documents gets a last one in any case.
+            Err(Ended::With(exit)) => (Vec::new(), exit),
+            Err(unwritable) => return Err(unwritable),
+        };
         match documents {
             Some(documents) => documents.print_result(ui, &outcomes, exit as u8)?,
             None if outcomes.is_empty() => {}
@@ -105,6 +107,7 @@ impl DestroyArgs {
         session.asking(ui, look).await
     }
 
+    /// Does what is planned, after asking.
     async fn carry_out(
         &self,
         session: &Session,
@@ -112,6 +115,13 @@ impl DestroyArgs {
         global: &GlobalArgs,
         ui: &mut Ui,
     ) -> Result<Vec<Outcome>, Ended> {
+        if plan.targets.is_empty() || !plan.obstacles.is_empty() {
+            return Ok(Vec::new());
+        }
+        if !self.yes {
+            let name = plan.cluster.as_str();
+            consent(ui, &format!("\nType the name of the cluster ({name}) to destroy these VMs:"), &[name]).await?;
+        }
         let settings = Settings { parallel: self.parallel.nodes(), ..session.settings() };
         let client = session.client(ui)?;
         let nodes: Vec<&NodeName> = plan.targets.iter().map(|target| &target.node).collect();

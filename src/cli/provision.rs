@@ -15,8 +15,8 @@ use crate::ui::{Progress, Ui, plan_json, plan_page, provisioned_page};
 
 /// Bring every node to Talos maintenance mode
 ///
-/// Shows the plan, applies it, and waits until Talos proves maintenance mode. Creating and changing in place ask nothing; adopting
-/// and interrupting do. Running it twice changes nothing the second time.
+/// Shows the plan, applies it, and waits until every node says itself that it is in maintenance mode. Creating and
+/// changing in place ask nothing; adopting and interrupting do. Running it twice changes nothing the second time.
 #[derive(Debug, clap::Args)]
 pub(super) struct ProvisionArgs {
     #[command(flatten)]
@@ -24,12 +24,12 @@ pub(super) struct ProvisionArgs {
     /// Do not wait for Talos
     #[arg(long)]
     no_wait: bool,
-    /// Put up with nodes that should boot with secure boot and do not
-    #[arg(long)]
-    allow_secureboot_off: bool,
     /// How long to wait for Talos on each node, as in 90s or 10m
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration)]
     timeout: Duration,
+    /// Take a node that should boot with secure boot and does not
+    #[arg(long)]
+    allow_secureboot_off: bool,
     /// Clones and other new disks at the same time on one storage
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
     clones_per_storage: u16,
@@ -64,11 +64,15 @@ pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mu
             Some(documents) => documents.print_plan(ui, plan_json(&plan))?,
             None => ui.show_page(&plan_page(&plan, ui.width()))?,
         }
-        if plan.needs_consent() && !args.yes {
-            consent(ui, &question(&plan), &["y", "yes"]).await?;
-        }
-        let outcomes = if plan.acts() { args.carry_out(session, &plan, global, ui).await? } else { Vec::new() };
-        let exit = verdict(&plan, &outcomes);
+        let (outcomes, exit) = match args.carry_out(session, &plan, global, ui).await {
+            Ok(outcomes) => {
+                let exit = verdict(&plan, &outcomes);
+                (outcomes, exit)
+            }
+            // Whoever reads documents gets a last one in any case.
+            Err(Ended::With(exit)) => (Vec::new(), exit),
+            Err(unwritable) => return Err(unwritable),
+        };
         match documents {
             Some(documents) => documents.print_result(ui, &outcomes, exit as u8)?,
             None if outcomes.is_empty() => {}
@@ -83,6 +87,7 @@ pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mu
 }
 
 impl ProvisionArgs {
+    /// Does what is planned, after asking where that is due.
     async fn carry_out(
         &self,
         session: &Session,
@@ -90,6 +95,12 @@ impl ProvisionArgs {
         global: &GlobalArgs,
         ui: &mut Ui,
     ) -> Result<Vec<Outcome>, Ended> {
+        if !plan.acts() {
+            return Ok(Vec::new());
+        }
+        if plan.needs_consent() && !self.yes {
+            consent(ui, &question(plan), &["y", "yes"]).await?;
+        }
         let settings = Settings {
             parallel: self.parallel.nodes(),
             volumes_per_storage: self.clones_per_storage.into(),

@@ -72,7 +72,7 @@ pub(super) async fn wait(args: &WaitArgs, global: &GlobalArgs, ui: &mut Ui) -> i
     let mut states: Vec<Option<NodeState>> = vec![None; targets.len()];
     let waits = watch.wait_for_all(&targets, goal, args.timeout, |index, sighting| {
         if states[index].replace(sighting.state) != Some(sighting.state) {
-            ui.say(&format!("{}: {}, {}", targets[index].name, sighting.state, sighting.evidence));
+            ui.say(&format!("{}: {sighting}", targets[index].name));
         }
     });
     let Some(waited) = interrupts.or(waits).await else {

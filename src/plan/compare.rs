@@ -177,7 +177,13 @@ impl Comparing<'_> {
     fn balloon(&mut self, memory_is: u32, memory_wanted: u32) {
         let wanted = &self.node.vm.balloon;
         let is = self.config.number("balloon");
-        if self.manages(&wanted.origin) {
+        if self.manages(&wanted.origin) && wanted.value.get() > memory_wanted {
+            let Setting { value, origin } = wanted;
+            self.found.refusals.push(format!(
+                "balloon: {value} MiB ({origin}) are more than the {memory_wanted} MiB of memory that the VM has; say how \
+                 much `vm_memory` it shall have"
+            ));
+        } else if self.manages(&wanted.origin) {
             self.plain(PlainKey::Balloon, wanted, is.unwrap_or(u64::from(memory_is)), Effect::AfterPowerCycle);
         } else if let Some(too_large) = is.filter(|mib| *mib > u64::from(memory_wanted)) {
             let values = (Some(too_large.to_string()), Some(memory_wanted.to_string()));
@@ -544,7 +550,9 @@ impl Comparing<'_> {
                     drive.serial.clone_from(&disk.serial);
                     self.add_drive(slot, drive, &origin);
                 }
-                Some(Reading::Known(is)) if is.source.volume().and_then(VolumeId::owner) == Some(self.vmid) => {
+                Some(Reading::Known(is))
+                    if is.is_disk() && is.source.volume().and_then(VolumeId::owner) == Some(self.vmid) =>
+                {
                     let mut wanted = is.clone();
                     wanted.backup.set(disk.backup);
                     if disk.serial.is_some() {
@@ -556,7 +564,7 @@ impl Comparing<'_> {
                     self.storage(slot, &is, &disk.storage);
                 }
                 Some(is) => self.found.refusals.push(format!(
-                    "{slot} is the place of data disk {} and holds something that is not this VM's own: {is}",
+                    "{slot} is the place of data disk {} and holds something that is not a disk of this VM's own: {is}",
                     index + 1
                 )),
             }

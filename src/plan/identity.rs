@@ -60,7 +60,7 @@ fn own<'a>(cluster: &Cluster, node: &Node, vm: &'a ObservedVm) -> Match<'a> {
         return Match::Conflict(format!("{} carries the mark of this node and is a template", place(vm)));
     }
     let same_machine = vm.has_mac(node.mac_address.value) || vm.has_address(node.address.value);
-    let half_made = vm.config.lock().is_some() || vm.is_unfinished(&cluster_tag(cluster));
+    let half_made = vm.config.lock().is_some() || vm.is_unfinished(node, &cluster_tag(cluster));
     if !same_machine && !half_made {
         let reason = format!(
             "{} carries the mark of this node, but has neither its MAC address {} nor its address {}: is there another \

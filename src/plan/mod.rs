@@ -24,6 +24,7 @@ pub use destroy::{
 };
 pub use difference::{Difference, Edit, Effect};
 pub use identity::{Match, identify};
+pub(crate) use observed::is_unfinished;
 pub use observed::{Observed, ObservedHost, ObservedVm};
-pub use planner::{Options, left_over, plan, without_vm};
+pub use planner::{Options, left_over, plan, wants_start_order, without_vm};
 pub use verdict::{ChosenTemplate, Creation, LeftOver, NodePlan, Plan, Verdict};

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::model::{ClusterName, HostName, MacAddress, Mark, NodeName, Tag, VmId};
+use crate::model::{ClusterName, HostName, MacAddress, Mark, Node, NodeName, Tag, VmId};
 use crate::preflight::{Seen, Unseen};
 use crate::proxmox::answers::{Guest, Power, VmConfig, VmPending};
 use crate::proxmox::types::{IpConfig, Ipv4Config, Ipv6Config, NetworkCard};
@@ -18,6 +18,8 @@ pub struct Observed {
     pub unseen: BTreeMap<VmId, Unseen>,
     /// What the nodes themselves said, where they were asked.
     pub talos: BTreeMap<NodeName, Sighting>,
+    /// Whether the token may set the order in which VMs start; only asked when one has another than it should.
+    pub may_order_starts: Option<bool>,
     /// What the preflight saw; only there when a node has no VM yet.
     pub seen: Option<Seen>,
 }
@@ -68,9 +70,9 @@ impl ObservedVm {
         self.power != Power::Stopped
     }
 
-    /// Whether it was cloned by us and not yet configured to its end: the tag of the cluster is written last of all.
-    pub fn is_unfinished(&self, tag: &Tag) -> bool {
-        is_unfinished(&self.pending, &self.config, self.is_running(), tag)
+    /// Whether it was cloned by us and not yet configured to its end.
+    pub fn is_unfinished(&self, node: &Node, tag: &Tag) -> bool {
+        is_unfinished(&self.pending, self.is_running(), node, tag)
     }
 
     /// The UUID by which the guest knows itself; it is made anew with every clone.
@@ -79,17 +81,34 @@ impl ObservedVm {
     }
 
     pub fn has_mac(&self, mac: MacAddress) -> bool {
-        self.config.cards().any(|(_, card)| card.known().is_some_and(|card| has_mac(card, mac)))
+        config_has_mac(&self.config, mac)
     }
 
     pub fn has_address(&self, address: std::net::IpAddr) -> bool {
-        self.config.ip_configs().any(|(_, config)| config.known().is_some_and(|config| has_address(config, address)))
+        config_has_address(&self.config, address)
     }
 }
 
-/// See [`ObservedVm::is_unfinished`].
-pub(crate) fn is_unfinished(pending: &VmPending, config: &VmConfig, running: bool, tag: &Tag) -> bool {
-    !running && (!config.tags().contains(tag) || !pending.waiting().is_empty())
+/// Whether a VM was cloned by us and not yet configured to its end.
+///
+/// The last write of all brings the cluster's tag and the node's MAC address and address, together with everything else;
+/// a clone has none of them before. One of them is enough, because people change them by hand, and tags may not even be
+/// allowed. What only waits for a power cycle is no sign: a guest that switches itself off leaves it waiting, whoever
+/// wanted it.
+pub(crate) fn is_unfinished(pending: &VmPending, running: bool, node: &Node, tag: &Tag) -> bool {
+    let config = pending.in_effect();
+    let configured = config.tags().contains(tag)
+        || config_has_mac(&config, node.mac_address.value)
+        || config_has_address(&config, node.address.value);
+    !running && !configured
+}
+
+fn config_has_mac(config: &VmConfig, mac: MacAddress) -> bool {
+    config.cards().any(|(_, card)| card.known().is_some_and(|card| has_mac(card, mac)))
+}
+
+fn config_has_address(config: &VmConfig, address: std::net::IpAddr) -> bool {
+    config.ip_configs().any(|(_, config)| config.known().is_some_and(|config| has_address(config, address)))
 }
 
 fn has_mac(card: &NetworkCard, mac: MacAddress) -> bool {

@@ -1,13 +1,14 @@
 use std::collections::BTreeSet;
 
 use super::compare::{Comparison, Scope, cluster_tag, compare};
-use super::difference::{Difference, Effect};
+use super::difference::{Difference, Edit, Effect};
 use super::identity::{Match, identify, rival};
 use super::observed::{Observed, ObservedVm};
 use super::place::Places;
 use super::verdict::{LeftOver, NodePlan, Plan, Verdict};
 use crate::model::{Cluster, Node, NodeName, Role, TokenId, VmId};
 use crate::preflight::{Needs, State, check_access};
+use crate::proxmox::calls::PlainKey;
 use crate::talos::NodeState;
 
 /// What the user asked for beside the files.
@@ -189,9 +190,16 @@ fn existing(cluster: &Cluster, node: &Node, vm: &ObservedVm, observed: &Observed
     if vm.config.lock() == Some("clone") {
         return NodePlan { start: options.start, ..of_vm(node, vm, Verdict::Join) };
     }
-    let unfinished = vm.is_unfinished(&cluster_tag(cluster));
+    let unfinished = vm.is_unfinished(node, &cluster_tag(cluster));
     let scope = if unfinished { Scope::Whole } else { Scope::Declared };
-    let Comparison { differences, refusals, mut notes } = compare(cluster, node, vm.vmid, &vm.config, scope);
+    let Comparison { mut differences, refusals, mut notes } = compare(cluster, node, vm.vmid, &vm.config, scope);
+    if observed.may_order_starts == Some(false) {
+        let orders = |difference: &mut Difference| orders_starts(difference);
+        notes.extend(differences.extract_if(.., orders).map(|difference| {
+            let (from, to) = (difference.from.as_deref().unwrap_or("not set"), difference.to.unwrap_or_default());
+            format!("startup is {from}, not {to} ({}): the token lacks Sys.Modify on /", difference.because)
+        }));
+    }
     notes.extend(creation_notes(node, vm, observed));
     if let Some(lock) = vm.config.lock() {
         notes.push(format!("it is locked ({lock})"));
@@ -209,6 +217,22 @@ fn existing(cluster: &Cluster, node: &Node, vm: &ObservedVm, observed: &Observed
         return NodePlan { differences, start: options.start, notes, ..of_vm(node, vm, verdict) };
     }
     running(node, vm, differences, notes, observed, options)
+}
+
+fn orders_starts(difference: &Difference) -> bool {
+    matches!(difference.edit, Edit::Set(PlainKey::Startup, _))
+}
+
+/// Whether some VM has another place in the start order than it should, so that whoever observes asks whether the token
+/// may change it: that takes a right on the whole cluster, and is none of the rights that VMs are made with.
+pub fn wants_start_order(cluster: &Cluster, observed: &Observed) -> bool {
+    cluster.nodes.iter().any(|node| match identify(cluster, node, observed) {
+        Match::Ours(vm) => {
+            let comparison = compare(cluster, node, vm.vmid, &vm.config, Scope::Declared);
+            comparison.differences.iter().any(orders_starts)
+        }
+        _ => false,
+    })
 }
 
 /// Plans for a VM that runs: nothing that interrupts it happens unasked.

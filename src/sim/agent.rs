@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::call::{Context, Failure, Handled};
 use super::net;
 use super::options::IPCONFIG;
+use super::talos::Profile;
 use super::vm::Vm;
 use super::world::World;
 
@@ -74,13 +75,18 @@ pub(crate) fn interfaces(world: &mut World, context: &Context) -> Handled {
         "ip-addresses": [address("127.0.0.1", "ipv4", 8), address("::1", "ipv6", 128)],
         "statistics": statistics,
     })];
+    let talos = world.talos_in(vm);
+    let metal = talos.profile == Profile::Metal;
     for (index, card) in net::cards(&vm.config) {
         let mac = card.get("macaddr").map(|mac| mac.to_lowercase()).unwrap_or_default();
         let mut addresses = Vec::new();
         let config = vm.config.get(&format!("ipconfig{index}")).and_then(|text| IPCONFIG.parse(text).ok());
         let given = config.as_ref().and_then(|config| config.get("ip")).and_then(|ip| ip.split_once('/'));
-        if let (true, Some((ip, prefix))) = (vm.guest.address, given) {
+        if let (true, Some((ip, prefix))) = (vm.guest.address && !metal, given) {
             addresses.push(address(ip, "ipv4", prefix.parse().unwrap_or(24)));
+        }
+        if let (true, 0, Some(given)) = (metal, index, talos.dhcp) {
+            addresses.push(address(&given.to_string(), if given.is_ipv4() { "ipv4" } else { "ipv6" }, 24));
         }
         addresses.push(address(&link_local(&mac), "ipv6", 64));
         rows.push(json!({

@@ -13,6 +13,7 @@ use super::route::{ROUTES, Route};
 use super::update;
 use super::worker::Job;
 use super::world::{Millis, World, millis};
+use crate::model::Mark;
 use crate::proxmox::request::{Answer, Method, Request};
 
 /// How many changes of VMs without our mark are remembered.
@@ -250,9 +251,15 @@ impl World {
     fn note_change(&mut self, route: &Route, context: &Context, parts: &[&str]) {
         let changes =
             route.path.contains("/qemu/{vmid}") && !route.path.ends_with("/clone") && !route.path.contains("/agent/");
-        let foreign = self.vms.get(&context.vmid()).is_some_and(|vm| {
-            vm.lock().is_none() && !vm.config.get("description").is_some_and(|text| text.contains("pvetalos"))
-        });
+        // A mark that names another number was copied together with the VM that it names.
+        let marked = |text: &String| match Mark::find(text) {
+            Some(mark) => mark.vmid.get() == context.vmid(),
+            None => text.contains("pvetalos-template"),
+        };
+        let foreign = self
+            .vms
+            .get(&context.vmid())
+            .is_some_and(|vm| vm.lock().is_none() && !vm.config.get("description").is_some_and(marked));
         if changes && foreign && self.changes_without_mark.len() < MOST_CHANGES {
             self.changes_without_mark.push(format!("{} /{}", route.method, parts.join("/")));
         }

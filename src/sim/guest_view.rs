@@ -51,7 +51,8 @@ impl World {
         views.filter_map(|(id, vm)| self.guest_view(*id, vm)).find(|guest| guest.has_address(address))
     }
 
-    fn talos_in<'w>(&'w self, vm: &'w Vm) -> &'w TalosGuest {
+    /// What is said about the Talos in a VM: under its name, or with the VM itself.
+    pub(crate) fn talos_in<'w>(&'w self, vm: &'w Vm) -> &'w TalosGuest {
         vm.config.get("name").and_then(|name| self.talos.get(name)).unwrap_or(&vm.guest.talos)
     }
 

@@ -88,6 +88,11 @@ impl Check {
         matches!(self.verdict, Verdict::Differs { .. })
     }
 
+    /// The difference and what to do about it, in one line.
+    pub fn told(&self) -> String {
+        self.fix().map_or_else(|| self.to_string(), |fix| format!("{self}: {fix}"))
+    }
+
     /// What to do about a difference.
     pub fn fix(&self) -> Option<&'static str> {
         self.differs().then_some(match self.aspect {

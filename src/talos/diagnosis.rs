@@ -121,6 +121,10 @@ pub fn diagnose(target: &Target, goal: Goal, history: &History, facts: &VmFacts)
 /// Nobody is at the address: the guest has not booted, has another address, or the way there is cut.
 fn unreachable(target: &Target, history: &History, facts: &VmFacts, causes: &mut Causes) {
     let address = target.address;
+    let evidence = history.last().map(|phase| phase.evidence.as_str()).unwrap_or_default();
+    if evidence.starts_with("the proxy ") {
+        causes.add(Certain, evidence, "is `ssh -D` still running, and is the address of `--talos-proxy` right?");
+    }
     let once_there = history.phases().iter().any(|phase| phase.state.is_held());
     no_boot(target, facts, once_there, causes);
     no_address(target, facts, causes);

@@ -73,7 +73,11 @@ impl fmt::Display for History {
             if index == 1 && self.left_out > 0 {
                 write!(f, "({} more changes), then ", self.left_out)?;
             }
-            let until = self.phases.get(index + 1).map_or(phase.to, |next| next.from);
+            // What followed may be left out, so that only what was seen is told.
+            let until = match self.phases.get(index + 1) {
+                Some(next) if index > 0 || self.left_out == 0 => next.from,
+                _ => phase.to,
+            };
             let seconds = until.saturating_sub(phase.from).as_secs();
             write!(f, "{}", phase.state)?;
             if seconds > 0 {
@@ -81,5 +85,25 @@ impl fmt::Display for History {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_looks_are_one_phase_and_a_restless_peer_fills_no_memory() {
+        let mut history = History::default();
+        let states = [NodeState::Closed, NodeState::Starting];
+        for second in 0..1000_u32 {
+            let state = states[second as usize / 5 % 2];
+            history.note(Duration::from_secs(second.into()), &Sighting::new(state, format!("look {second}")));
+        }
+        assert_eq!(history.phases().len(), MOST);
+        assert_eq!(history.phases()[0].from, Duration::ZERO, "how it began is kept");
+        assert_eq!(history.last().map(|phase| (phase.looks, phase.evidence.as_str())), Some((5, "look 999")));
+        let text = history.to_string();
+        assert!(text.starts_with("closed for 4 s, then (168 more changes), then starting for 5 s"), "{text}");
     }
 }

@@ -39,7 +39,7 @@ pub use dial::{Dial, Direct};
 pub use history::{History, Phase};
 pub use leaf::Leaf;
 pub use pace::Pace;
-pub use port::{PORT, PortState, port_state};
+pub use port::PORT;
 pub use probe::{Patience, probe};
 pub use said::{Disk, Extension, Platform, Said};
 pub use sighting::{Identity, Sighting};

@@ -34,3 +34,21 @@ impl Pace {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_come_quickly_after_a_sign_of_life_and_calmly_later() {
+        let pace = Pace::default();
+        let after = |state, seconds| pace.interval(state, Duration::from_secs(seconds));
+        assert_eq!(after(NodeState::Unreachable, 0), pace.steady);
+        assert_eq!(after(NodeState::Closed, 0), pace.quick);
+        assert_eq!(after(NodeState::Starting, 59), pace.quick);
+        assert_eq!(after(NodeState::Starting, 60), pace.steady);
+        for state in NodeState::ALL {
+            assert_eq!(after(state, 600), pace.calm, "{state}");
+        }
+    }
+}

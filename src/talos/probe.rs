@@ -36,18 +36,37 @@ impl Default for Patience {
 
 /// Looks once at a node, over a connection of its own: an old one may still be served by a mode that is over.
 pub async fn probe<D: Dial>(dial: &D, target: &Target, patience: &Patience) -> Sighting {
-    let stream = match timeout(patience.connect, dial.dial(target.socket())).await {
-        Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => return no_connection(&error),
-        Err(_) => {
-            return Sighting::new(NodeState::Unreachable, format!("no answer within {:?}", patience.connect));
-        }
-    };
+    match connect(dial, target, patience).await {
+        Ok(stream) => recognise(target, stream, patience).await,
+        Err(sighting) => sighting,
+    }
+}
+
+/// The first step of a look: it costs next to nothing, but where nobody is it takes all of its time.
+pub(super) async fn connect<D: Dial>(dial: &D, target: &Target, patience: &Patience) -> Result<D::Stream, Sighting> {
+    match timeout(patience.connect, dial.dial(target.socket())).await {
+        Ok(Ok(stream)) => Ok(stream),
+        Ok(Err(error)) => Err(no_connection(&error)),
+        Err(_) => Err(Sighting::new(NodeState::Unreachable, format!("no answer within {:?}", patience.connect))),
+    }
+}
+
+/// The rest of a look: who is at the other end?
+pub(super) async fn recognise<S>(target: &Target, stream: S, patience: &Patience) -> Sighting
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
     let (handshake, opening) = (Handshake::new(), Opening::default());
     let secured = handshake.perform(target.address, Tap::new(stream, opening.clone()));
     let secured = timeout(patience.handshake, secured).await;
     let shown = handshake.shown();
-    if shown.is_configured_talos() {
+    let proven = match &secured {
+        Ok(Ok(_)) => true,
+        // In TLS 1.2, and whenever the end overtakes the handshake, the refusal of our empty hands comes in its middle.
+        Ok(Err(error)) => tls_error(error).is_none_or(|error| matches!(error, TlsError::AlertReceived(_))),
+        Err(_) => false,
+    };
+    if proven && shown.is_configured_talos() {
         return configured(target, &shown);
     }
     match secured {
@@ -71,9 +90,13 @@ fn no_connection(error: &io::Error) -> Sighting {
     Sighting::new(NodeState::Unreachable, root_cause(error))
 }
 
+/// What TLS itself found, if it was not the connection that failed.
+fn tls_error(error: &io::Error) -> Option<&TlsError> {
+    error.get_ref()?.downcast_ref()
+}
+
 fn no_handshake(error: &io::Error, opening: &Opening) -> Sighting {
-    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<TlsError>());
-    match tls {
+    match tls_error(error) {
         // Listening begins before the certificate is there, up to 1.12.
         Some(TlsError::AlertReceived(AlertDescription::UnrecognisedName)) => {
             Sighting::new(NodeState::Starting, "Talos listens and has no certificate yet (TLS alert 112)")

@@ -1,6 +1,8 @@
+use std::fmt;
+
 use super::leaf::Leaf;
 use super::said::Said;
-use super::{Check, NodeState, Verdict};
+use super::{Aspect, Check, NodeState, Target, Verdict};
 
 /// What one look at a node showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +66,7 @@ impl Sighting {
         // A name in a certificate is no proof: whoever configured the machine chose it.
         let proven = self
             .identity_checks()
-            .any(|check| check.verdict == Verdict::Same && check.aspect != super::Aspect::CertificateName);
+            .any(|check| check.verdict == Verdict::Same && check.aspect != Aspect::CertificateName);
         if proven { Identity::Verified } else { Identity::Unproven }
     }
 
@@ -77,5 +79,30 @@ impl Sighting {
     pub fn version(&self) -> Option<&str> {
         let version = self.said.as_ref()?.version.said()?;
         Some(version.strip_prefix('v').unwrap_or(version))
+    }
+
+    /// The command with which a user goes on from here.
+    pub fn next_step(&self, target: &Target) -> Option<String> {
+        let address = target.address;
+        match self.state {
+            NodeState::Maintenance => Some(format!("talosctl apply-config --insecure --nodes {address} --file FILE")),
+            NodeState::Configured => Some(format!("talosctl health --endpoints {address} --nodes {address}")),
+            _ => None,
+        }
+    }
+}
+
+/// The state in a line: `maintenance, Talos 1.13.9, identity verified`.
+impl fmt::Display for Sighting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.state.fmt(f)?;
+        if let Some(version) = self.version() {
+            write!(f, ", Talos {version}")?;
+        }
+        match (self.state, self.identity()) {
+            (NodeState::Maintenance | NodeState::Configured, Identity::Verified) => f.write_str(", identity verified"),
+            (NodeState::Maintenance | NodeState::Configured, _) => f.write_str(", identity unproven"),
+            _ => write!(f, ": {}", self.evidence),
+        }
     }
 }

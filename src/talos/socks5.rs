@@ -38,9 +38,7 @@ impl Socks5 {
 
     /// Asks the proxy for a connection. Its messages have fixed sizes, so that it can neither fill the memory nor hide
     /// anything behind its answer; how long it may take is up to the caller, as with any way.
-    async fn connect(&self, to: SocketAddr) -> io::Result<TcpStream> {
-        let mut stream = TcpStream::connect((self.host.as_str(), self.port)).await?;
-        stream.set_nodelay(true)?;
+    async fn ask(stream: &mut TcpStream, to: SocketAddr) -> io::Result<()> {
         stream.write_all(&[VERSION, 1, NO_AUTHENTICATION]).await?;
         let mut choice = [0; 2];
         stream.read_exact(&mut choice).await?;
@@ -58,8 +56,7 @@ impl Socks5 {
         if reply != 0 {
             return Err(refusal(reply));
         }
-        skip_address(&mut stream, kind).await?;
-        Ok(stream)
+        skip_address(stream, kind).await
     }
 }
 
@@ -109,14 +106,16 @@ impl Dial for Socks5 {
     type Stream = TcpStream;
 
     async fn dial(&self, to: SocketAddr) -> io::Result<TcpStream> {
-        self.connect(to).await.map_err(|error| match error.kind() {
-            // That the proxy itself refuses says nothing about the node, and must not look as if it did.
-            io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset if error.raw_os_error().is_some() => {
-                io::Error::other(format!("the proxy {self} does not answer: {error}"))
-            }
+        // What is wrong with the proxy says nothing about the node, and must not look as if it did.
+        let absent = |error: io::Error| io::Error::other(format!("the proxy {self} does not answer: {error}"));
+        let mut stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(absent)?;
+        stream.set_nodelay(true)?;
+        Self::ask(&mut stream, to).await.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => io::Error::other(format!("the proxy {self} hung up")),
+            _ if error.raw_os_error().is_some() => absent(error),
             _ => error,
-        })
+        })?;
+        Ok(stream)
     }
 }
 

@@ -5,7 +5,8 @@ use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::{Dial, History, NodeState, Pace, Patience, Sighting, Target, probe};
+use super::probe::{connect, recognise};
+use super::{Dial, History, NodeState, Pace, Patience, Sighting, Target};
 
 /// What to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,13 +54,19 @@ pub enum End {
 #[derive(Debug)]
 pub struct Watch<D> {
     dial: D,
+    /// For those who are there: looks at them take milliseconds of work.
     turns: Semaphore,
+    /// For those who may not be: knocking takes seconds of waiting, which must not keep the others from their turns.
+    knocks: Semaphore,
     patience: Patience,
     pace: Pace,
 }
 
-/// Looks in flight, unless set otherwise.
+/// Looks in flight, unless set otherwise. Twice as many may knock where nobody answered before.
 pub const AT_ONCE: usize = 64;
+
+/// More connections than a process may have open.
+const MOST_AT_ONCE: usize = 1 << 16;
 
 impl<D: Dial> Watch<D> {
     pub fn new(dial: D) -> Self {
@@ -68,8 +75,9 @@ impl<D: Dial> Watch<D> {
 
     /// With so many looks in flight; at least one.
     pub fn at_once(dial: D, looks: usize) -> Self {
-        let turns = Semaphore::new(looks.clamp(1, Semaphore::MAX_PERMITS));
-        Self { dial, turns, patience: Patience::default(), pace: Pace::default() }
+        let looks = looks.clamp(1, MOST_AT_ONCE);
+        let (turns, knocks) = (Semaphore::new(looks), Semaphore::new(2 * looks));
+        Self { dial, turns, knocks, patience: Patience::default(), pace: Pace::default() }
     }
 
     #[must_use]
@@ -84,9 +92,28 @@ impl<D: Dial> Watch<D> {
 
     /// Looks once at a node.
     pub async fn look(&self, target: &Target) -> Sighting {
-        let _turn = self.turns.acquire().await.expect("the semaphore is never closed");
-        // Boxed, because hundreds wait and few look: only those need the room for it.
-        Box::pin(probe(&self.dial, target, &self.patience)).await
+        Box::pin(self.look_again(target, NodeState::Unreachable)).await
+    }
+
+    /// Looks at a node that was last seen so.
+    async fn look_again(&self, target: &Target, last: NodeState) -> Sighting {
+        let wait = "the semaphores are never closed";
+        let (_knock, stream, _turn) = if last.is_held() {
+            let turn = self.turns.acquire().await.expect(wait);
+            (None, connect(&self.dial, target, &self.patience).await, turn)
+        } else {
+            let knock = self.knocks.acquire().await.expect(wait);
+            let stream = connect(&self.dial, target, &self.patience).await;
+            if let Err(sighting) = stream {
+                return sighting;
+            }
+            (Some(knock), stream, self.turns.acquire().await.expect(wait))
+        };
+        match stream {
+            // Boxed once more: many knock, and only few of them need the room for all the questions.
+            Ok(stream) => Box::pin(recognise(target, stream, &self.patience)).await,
+            Err(sighting) => sighting,
+        }
     }
 
     /// Looks at a node again and again until the goal is reached, cannot be reached any more, or the time is over.
@@ -105,7 +132,9 @@ impl<D: Dial> Watch<D> {
         let mut last: Option<Sighting> = None;
         loop {
             let look_at = Instant::now();
-            let looked = timeout_at(end_at, self.look(target)).await;
+            let seen = last.as_ref().map_or(NodeState::Unreachable, |last| last.state);
+            // Boxed, because a waiting node mostly sleeps, and whoever waits for hundreds keeps all of their states.
+            let looked = timeout_at(end_at, Box::pin(self.look_again(target, seen))).await;
             let now = began.elapsed();
             let sighting = match (looked, last.take()) {
                 (Ok(sighting), _) => sighting,

@@ -74,7 +74,10 @@ fn row(node: &NodeStatus) -> [String; 9] {
         or_dash(node.vmid.map(|vmid| vmid.to_string())),
         or_dash(node.host.as_ref().map(ToString::to_string)),
         or_dash(node.power.clone()),
-        or_dash(node.talos.map(|state| state.to_string())),
+        or_dash(node.talos.map(|state| match &node.talos_version {
+            Some(version) => format!("{state} {version}"),
+            None => state.to_string(),
+        })),
         node.address.to_string(),
         list(&node.drift),
         list(&node.waiting),

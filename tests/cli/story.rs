@@ -97,6 +97,9 @@ fn what_interrupts_a_node_is_asked_for_and_refused_without_anybody_to_ask() {
     let asked = on(&workdir, &["provision", "--only", "worker-1", "--disruptive"]);
     assert_eq!(asked.exit, 1, "{asked}");
     assert!(asked.stderr.contains("this has to be confirmed, and nobody is there to be asked"), "{asked}");
+    let asked = on(&workdir, &["provision", "--only", "worker-1", "--disruptive", "-o", "json"]);
+    let last = asked.stdout.lines().last().expect("there are documents");
+    assert!(last.starts_with(r#"{"event":"result""#) && last.contains(r#""exit_code":1"#), "{asked}");
     let done = on(&workdir, &["provision", "--only", "worker-1", "--disruptive", "--yes"]);
     assert_eq!(done.exit, 0, "{done}");
     let after = on(&workdir, &["plan", "--only", "worker-1", "--exit-code"]);
@@ -163,7 +166,8 @@ fn a_lock_and_a_quorum_stand_in_the_way_of_destroying() {
         "worker-1, address: 192.168.1.21, controller: false",
         "worker-1, address: 192.168.1.21, controller: true",
     )]);
-    let workdir = hurried(&two, &world(&[]));
+    let configured = world(&[("guest: {boot: 0}", "guest: {boot: 0, talos: {profile: configured}}")]);
+    let workdir = hurried(&two, &configured);
     let run = on(&workdir, &["destroy", "--yes", "--only", "worker-1"]);
     assert_eq!(run.exit, 3, "{run}");
     assert!(run.stdout.contains("etcd may lose its quorum") && run.stdout.contains("--break-quorum"), "{run}");

@@ -46,6 +46,19 @@ fn a_fresh_host_gets_its_template_which_is_shown_and_deleted_again() {
 }
 
 #[test]
+fn from_a_fresh_host_to_nodes_it_takes_two_commands() {
+    let workdir = Workdir::new();
+    let world = concat!("--simulate=", env!("CARGO_MANIFEST_DIR"), "/examples/worlds/fresh-host.yaml");
+    let made = workdir.run(["template", "create", world, "--enable-import"]);
+    assert_eq!(made.exit, 0, "{made}");
+    let nodes = workdir.run(["provision", world]);
+    assert_eq!(nodes.exit, 0, "{nodes}");
+    let listed = workdir.run(["template", "list", world, "-o", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&listed.stdout).expect("-o json prints JSON");
+    assert_eq!(document["templates"].as_array().map(Vec::len), Some(1), "{listed}");
+}
+
+#[test]
 fn a_schematic_is_registered_before_the_factory_builds_it() {
     let folder = Workdir::new();
     let world = include_str!("../../examples/worlds/fresh-host.yaml");

@@ -57,7 +57,7 @@ fn nodes_in_maintenance_are_found_and_what_differs_is_told() {
     // How long it took is for people and changes from run to run.
     let table: Vec<&str> = run.stdout.lines().map(|line| line.split("verified").next().unwrap_or(line)).collect();
     insta::assert_snapshot!(table.join("\n"));
-    assert!(run.stderr.contains("cp-1: maintenance, Talos waits for a machine configuration"), "{run}");
+    assert!(run.stderr.contains("cp-1: maintenance, Talos 1.13.9, identity verified"), "{run}");
     assert_eq!(running.interrupt(), Some(0));
 }
 

@@ -88,12 +88,15 @@ impl Lab {
     }
 
     pub(crate) async fn provision_with(&self, options: &Options) -> Result<Vec<Outcome>, ProxmoxError> {
-        let client = self.client();
-        let observed = self.observe(&client, options).await?;
-        let plan = plan::plan(&self.cluster, &observed, options);
+        let plan = self.plan(options).await?;
+        Ok(self.apply(&plan).await)
+    }
+
+    /// Does what a plan says, which may have been made a while ago.
+    pub(crate) async fn apply(&self, plan: &Plan) -> Vec<Outcome> {
         let network = self.simulator.guest_network();
         let (settings, never) = (Settings::default(), Stopped::never());
-        Ok(apply::apply(&client, &network, &self.cluster, &plan, &settings, &never, &|_: Event| ()).await)
+        apply::apply(&self.client(), &network, &self.cluster, plan, &settings, &never, &|_: Event| ()).await
     }
 
     pub(crate) async fn plan_destroy(&self, options: &DestroyOptions) -> Result<DestroyPlan, ProxmoxError> {
@@ -108,9 +111,13 @@ impl Lab {
     pub(crate) async fn destroy(&self) -> Result<Vec<Outcome>, ProxmoxError> {
         let plan = self.plan_destroy(&DestroyOptions::default()).await?;
         assert!(plan.obstacles.is_empty(), "{:?}", plan.obstacles);
-        let client = self.client();
+        Ok(self.carry_out(&plan).await)
+    }
+
+    /// Destroys what a plan says, which may have been made a while ago.
+    pub(crate) async fn carry_out(&self, plan: &DestroyPlan) -> Vec<Outcome> {
         let settings = Settings::default();
-        Ok(apply::destroy(&client, &self.cluster, &plan, &settings, &Stopped::never(), &|_: Event| ()).await)
+        apply::destroy(&self.client(), &self.cluster, plan, &settings, &Stopped::never(), &|_: Event| ()).await
     }
 
     /// Somebody has applied a machine configuration to a node.
@@ -135,6 +142,32 @@ impl Lab {
         let mut made = self.guests();
         made.retain(|vmid, _| !self.foreign.contains_key(vmid));
         made.into_iter().map(|(vmid, vm)| (vmid, settled(&vm))).collect()
+    }
+
+    /// From now on these are somebody else's too.
+    pub(crate) fn disown(&mut self, vmids: &[&str]) {
+        let guests = self.guests();
+        self.foreign.extend(guests.into_iter().filter(|(vmid, _)| vmids.contains(&vmid.as_str())));
+    }
+
+    /// Changes the world behind everybody's back, as it stands when it is kept.
+    pub(crate) fn change_world(&self, change: impl FnOnce(&mut Value)) {
+        self.simulator.world(|world| {
+            let mut kept = world.to_json();
+            change(&mut kept["saved"]);
+            *world = World::from_json(&kept).expect("the world still makes sense");
+        });
+    }
+
+    /// Changes what was made behind everybody's back: each VM with its name, as it stands in a kept world.
+    pub(crate) fn change_made(&self, change: impl Fn(&str, &mut Value)) {
+        self.change_world(|world| {
+            let vms = world["vms"].as_object_mut().expect("a mapping");
+            for (_, vm) in vms.iter_mut().filter(|(vmid, _)| !self.foreign.contains_key(*vmid)) {
+                let name = vm["config"]["name"].as_str().unwrap_or_default().to_owned();
+                change(&name, vm);
+            }
+        });
     }
 
     /// Compares what was made, VM by VM, so that a difference can be read.

@@ -2,9 +2,13 @@
 
 #![expect(clippy::print_stdout, reason = "the counts are what these tests are read for")]
 
+mod converges;
 mod disruption;
+mod drawn;
 mod killed;
 mod lab;
 mod lost;
+mod never;
+mod requests;
 mod story;
 mod two_operators;

@@ -7,8 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pvetalos::talos::{Dial, NodeState, Patience, Sighting, probe};
+use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::time::Instant;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
 
 use crate::harness::target;
 
@@ -111,4 +116,53 @@ async fn words_that_steer_a_terminal_do_not_reach_it() {
     })
     .await;
     assert_eq!(sighting.evidence, "answers `\\u{1b}]0;owned\\u{7}\\u{202e}`, which is not TLS");
+}
+
+/// A server that asks for client certificates of an authority with this name.
+fn asking(organization: &str, version: &'static rustls::SupportedProtocolVersion) -> TlsAcceptor {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::OrganizationName, organization);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().expect("a key can be made");
+    let authority = params.self_signed(&key).expect("a certificate can be made").der().clone();
+    let issuer = Issuer::new(params, key);
+    let mut params = CertificateParams::new(vec!["cp-1".to_owned()]).expect("a name");
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, "cp-1");
+    let key = KeyPair::generate().expect("a key can be made");
+    let leaf = params.signed_by(&key, &issuer).expect("a certificate can be made").der().clone();
+    let mut roots = RootCertStore::empty();
+    roots.add(authority).expect("it is an authority");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let clients = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider)).build();
+    let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[version])
+        .expect("this version is supported")
+        .with_client_cert_verifier(clients.expect("a verifier can be made"))
+        .with_single_cert(vec![leaf], key)
+        .expect("the key fits");
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    TlsAcceptor::from(Arc::new(config))
+}
+
+/// In TLS 1.2 the refusal comes within the handshake, in 1.3 after it; it means the same.
+#[tokio::test(start_paused = true)]
+async fn whose_certificates_are_asked_for_tells_talos_from_others() {
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        for (organization, state) in [("talos", NodeState::Configured), ("somebody", NodeState::NotTalos)] {
+            let acceptor = asking(organization, version);
+            let sighting = look(move |stream: DuplexStream| {
+                let acceptor = acceptor.clone();
+                async move {
+                    let mut stream = acceptor.accept(stream).await?;
+                    let mut rest = Vec::new();
+                    stream.read_to_end(&mut rest).await.map(drop)
+                }
+            })
+            .await;
+            assert_eq!(sighting.state, state, "{organization} {version:?}: {}", sighting.evidence);
+        }
+    }
 }

