@@ -1,13 +1,17 @@
 //! nodes.yaml in, Talos maintenance mode out.
 //!
 //! ```text
-//!  nodes.yaml ──┐                                 Proxmox (or the simulator)
-//!  cluster.yaml ┼─► config ──► Cluster ──► preflight ◄── GET only ──┘
-//!  environment ─┘                 │            └─► findings ──► ui    each with its fix
-//!                                 └─────────────────────────► ui    shown, explained, or every mistake at once
+//!  nodes.yaml ──┐                                    Proxmox, Talos (or the simulator)
+//!  cluster.yaml ┼─► config ──► Cluster ──► observe ◄── GET only ──┘
+//!  environment ─┘                 │           └─► Observed ──┐
+//!                                 └─────────────► plan ◄─────┘       pure: no async, clock, I/O or client
+//!                                                  └─► Plan ──► ui   shown, then confirmed
+//!                                                        └─► apply ──► proxmox, talos   bounded, stoppable
+//!                                                               ├─► Event   ──► ui      progress
+//!                                                               └─► Outcome ──► ui      results, exit code
 //! ```
 //!
-//! `use` points down only; ARCHITECTURE.md says what each room may touch.
+//! ARCHITECTURE.md says what each room may touch.
 
 pub mod apply;
 pub mod cli;

@@ -128,7 +128,7 @@ async fn look_at<T: Transport>(client: &Client<T>, vms: Vec<(HostName, VmListed)
 fn add(observed: &mut Observed, looked: Vec<Looked>) {
     for (vmid, looked) in looked {
         match looked {
-            Ok(Some(vm)) => drop(observed.vms.insert(vmid, vm)),
+            Ok(Some(vm)) => observed.vms.insert(vm),
             Ok(None) => drop(observed.guests.remove(&vmid).filter(|guest| guest.kind == GuestKind::Vm)),
             Err(why) => drop(observed.unseen.insert(vmid, why)),
         }

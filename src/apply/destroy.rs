@@ -83,7 +83,7 @@ pub async fn destroy<T: Transport + Clone>(
     let roster = Roster::new(BTreeSet::new(), BTreeSet::new());
     let context = Context::new(client, (), cluster, *settings, stopped, tell, roster);
     let mut outcomes: Vec<(usize, Outcome)> = stream::iter(plan.targets.iter().enumerate())
-        .map(async |(index, target)| (index, context.destroy(target).await))
+        .map(async |(index, target)| (index, Box::pin(context.destroy(target)).await))
         .buffer_unordered(settings.parallel.max(1))
         .collect()
         .await;

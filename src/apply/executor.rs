@@ -37,7 +37,7 @@ pub async fn apply<T: Transport + Clone, D: Dial>(
     let acting: Vec<(usize, &NodePlan)> = plan.nodes.iter().enumerate().filter(|(_, node)| node.acts()).collect();
     let (mut cycled, rest): (Vec<_>, Vec<_>) = acting.into_iter().partition(|(_, node)| node.power_cycle);
     let mut outcomes: Vec<(usize, Outcome)> = stream::iter(rest)
-        .map(async |(index, node)| (index, context.run(node).await))
+        .map(async |(index, node)| (index, Box::pin(context.run(node)).await))
         .buffer_unordered(settings.parallel.max(1))
         .collect()
         .await;
@@ -46,7 +46,7 @@ pub async fn apply<T: Transport + Clone, D: Dial>(
     for (index, node) in cycled {
         let outcome = match &held_up {
             Some(before) => context.not_begun_because(node, before).await,
-            None => context.run(node).await,
+            None => Box::pin(context.run(node)).await,
         };
         if held_up.is_none() && !outcome.is_done() {
             held_up = Some(node.node.to_string());

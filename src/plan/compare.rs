@@ -670,3 +670,101 @@ fn joined(is: &Tags, wanted: &Tags) -> Tags {
     }
     tags
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{cluster, own_vm};
+    use super::*;
+    use crate::proxmox::answers::Power;
+
+    /// What is found, a line each: `option from → to`, `! refusal`, `# note`.
+    #[track_caller]
+    fn case(says: &str, options: &str, expected: &[&str]) {
+        let (cluster, vm) = (cluster(says), own_vm(Power::Running, options));
+        let found = compare(&cluster, &cluster.nodes[0], vm.vmid, &vm.config, Scope::Declared);
+        let text = |value: Option<String>| value.unwrap_or_else(|| "nothing".to_owned());
+        let differences = found
+            .differences
+            .into_iter()
+            .map(|difference| format!("{} {} → {}", difference.option, text(difference.from), text(difference.to)));
+        let refusals = found.refusals.into_iter().map(|refusal| format!("! {refusal}"));
+        let notes = found.notes.into_iter().map(|note| format!("# {note}"));
+        assert_eq!(differences.chain(refusals).chain(notes).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_nobody_declared_is_not_compared() {
+        case("", "", &[]);
+        case("", "cores: 7\nmemory: 1024\nagent: 0\nonboot: 0\nstartup: order=9\nboot: order=net0\ncpu: kvm64", &[]);
+    }
+
+    #[test]
+    fn values_are_compared_and_not_their_spelling() {
+        case(", vm_cores: 4, vm_memory: 8192", "cores: 4\nmemory: current=8192", &[]);
+        case(", vm_sockets: 1, numa: false, onboot: false, qemu_agent: false", "", &[]);
+        case(", cpu_type: host, qemu_agent: true", "cpu: cputype=host\nagent: enabled=1,type=virtio", &[]);
+        case("", "net0: bridge=vmbr0,virtio=bc:24:11:20:00:11,firewall=1", &[]);
+        case(", tags: [Rack-3]", "tags: kubernetes control-plane,rack-3;talos;pvetalos-home;mine", &[]);
+        case(", machine: q35", "machine: pc-q35-9.0", &[]);
+        case(", balloon: 8192", "", &[]);
+    }
+
+    #[test]
+    fn what_is_declared_and_different_is_told_with_both_values() {
+        case(", vm_cores: 6", "", &["cores 4 → 6"]);
+        case(", balloon: 0", "", &["balloon 8192 → 0"]);
+        case(", vm_memory: 4096", "balloon: 6144", &["memory 8192 → 4096", "balloon 6144 → 4096"]);
+        case(", cpu_type: host", "cpu: kvm64,hidden=1", &["cpu kvm64,hidden=1 → host,hidden=1"]);
+        case(", vlan_tag: 7", "", &[]);
+        case("", "name: renamed", &["name renamed → cp-1"]);
+        case("", "tags: mine", &["tags mine → control-plane;kubernetes;mine;pvetalos-home;talos"]);
+        case(", data_disks: [{size: 10}]", "", &["scsi1 nothing → local-lvm:10,backup=0,discard=on,ssd=1"]);
+    }
+
+    #[test]
+    fn a_disk_grows_and_never_shrinks() {
+        case(", vm_disk_size: 64", "", &[]);
+        case(", vm_disk_size: 80", "", &["scsi0 size 64G → 80G"]);
+        case(
+            ", vm_disk_size: 32",
+            "",
+            &["# scsi0 has 64G, more than the 32G of nodes.yaml:6 vm_disk_size: a disk cannot shrink"],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_mended_is_refused() {
+        case(
+            ", bios: seabios",
+            "",
+            &["! bios: ovmf cannot become seabios (nodes.yaml:6 bios): what is installed boots only with ovmf"],
+        );
+        case(
+            ", machine: i440fx",
+            "",
+            &[
+                "! machine: q35 cannot become i440fx (nodes.yaml:6 machine): the guest would find all its devices elsewhere",
+            ],
+        );
+        case(
+            ", balloon: 4096",
+            "memory: 2048",
+            &[
+                "! balloon: 4096 MiB (nodes.yaml:6 balloon) are more than the 2048 MiB of memory that the VM has; say how much \
+             `vm_memory` it shall have",
+            ],
+        );
+        case(
+            ", data_disks: [{size: 10}]",
+            "scsi1: local-lvm:vm-4000-cloudinit,media=cdrom",
+            &["! scsi1 is the place of data disk 1 and holds something that is not a disk of this VM's own: \
+             local-lvm:vm-4000-cloudinit,media=cdrom"],
+        );
+        case(
+            ", data_disks: [{size: 10}]",
+            "scsi1: csi:vm-9999-pvc-1,size=10G",
+            &["! scsi1 is the place of data disk 1 and holds something that is not a disk of this VM's own: \
+             csi:vm-9999-pvc-1,size=10G"],
+        );
+    }
+}

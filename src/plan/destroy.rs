@@ -148,7 +148,7 @@ fn add_left_over(
         });
         return;
     }
-    let vms: Vec<&ObservedVm> = observed.vms.values().filter(|vm| vm.belongs_to(&cluster.name.value, name)).collect();
+    let vms: Vec<&ObservedVm> = observed.vms.marked(&cluster.name.value, name).collect();
     if vms.is_empty() {
         plan.absent.push(name.clone());
     }
@@ -187,7 +187,7 @@ fn add_node(
 }
 
 fn node_has_mark(cluster: &Cluster, node: &Node, observed: &Observed) -> bool {
-    observed.vms.values().any(|vm| vm.belongs_to(&cluster.name.value, &node.name.value))
+    observed.vms.marked(&cluster.name.value, &node.name.value).next().is_some()
 }
 
 fn add_target(
@@ -301,4 +301,59 @@ fn broken_quorum(cluster: &Cluster, targets: &[Target], observed: &Observed) -> 
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{cluster, observed, own_vm};
+    use super::*;
+    use crate::proxmox::answers::Power;
+
+    /// What goes, what stays and what stands in the way.
+    #[track_caller]
+    fn case(vm: &str, options: &DestroyOptions, expected: &[&str]) {
+        let observed = observed([own_vm(Power::Running, vm)]);
+        let plan = plan_destroy(&cluster(""), &observed, &BTreeMap::new(), options);
+        let goes = plan.targets.iter().flat_map(|target| &target.goes).map(|volume| format!("- {volume}"));
+        let stays = plan.targets.iter().flat_map(|target| &target.stays);
+        let stays = stays.map(|staying| format!("= {}: {}", staying.volume, staying.why));
+        let obstacles = plan.obstacles.iter().map(|obstacle| format!("! {}", obstacle.message));
+        let absent = plan.absent.iter().map(|node| format!("absent {node}"));
+        assert_eq!(goes.chain(stays).chain(obstacles).chain(absent).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn only_what_is_the_vms_own_goes_with_it() {
+        let usual = DestroyOptions::default();
+        case("", &usual, &["- local-lvm:vm-4000-disk-0"]);
+        case("ide2: local:iso/talos.iso,media=cdrom", &usual, &["- local-lvm:vm-4000-disk-0"]);
+        let csi = "scsi5: csi:vm-9999-pvc-1,size=10G";
+        case(
+            csi,
+            &usual,
+            &[
+                "- local-lvm:vm-4000-disk-0",
+                "= csi:vm-9999-pvc-1: it belongs to somebody else",
+                "! VM 4000 holds volumes that are not its own: csi:vm-9999-pvc-1",
+            ],
+        );
+        let detach = DestroyOptions { detach_foreign: true, ..DestroyOptions::default() };
+        case(csi, &detach, &["- local-lvm:vm-4000-disk-0", "= csi:vm-9999-pvc-1: it belongs to somebody else"]);
+    }
+
+    #[test]
+    fn what_is_protected_locked_or_not_ours_stays() {
+        let usual = DestroyOptions::default();
+        case("protection: 1", &usual, &["- local-lvm:vm-4000-disk-0", "! VM 4000 is protected"]);
+        case("lock: backup", &usual, &["- local-lvm:vm-4000-disk-0", "! VM 4000 is locked (backup)"]);
+        case("description: mine", &usual, &["absent cp-1"]);
+        case("description: pvetalos: cluster=home node=cp-1 vmid=4001", &usual, &["absent cp-1"]);
+    }
+
+    #[test]
+    fn a_node_of_the_files_is_not_left_over() {
+        let left_over = Some(["cp-1".parse().expect("a node's name")].into());
+        let options = DestroyOptions { left_over, ..DestroyOptions::default() };
+        case("", &options, &["! it is in the files, so that its VM is not left over"]);
+    }
 }

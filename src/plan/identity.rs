@@ -1,5 +1,5 @@
 use super::observed::{Observed, ObservedVm};
-use crate::model::{Cluster, Node, VmId};
+use crate::model::{Cluster, MacAddress, Node, VmId};
 use crate::proxmox::answers::{Guest, GuestKind};
 
 use super::compare::cluster_tag;
@@ -26,8 +26,7 @@ pub enum Match<'a> {
 /// Finds the VM of a node: by its mark, else by its number, else by its name.
 pub fn identify<'a>(cluster: &Cluster, node: &Node, observed: &'a Observed) -> Match<'a> {
     let name = &node.name.value;
-    let marked: Vec<&ObservedVm> =
-        observed.vms.values().filter(|vm| vm.belongs_to(&cluster.name.value, name)).collect();
+    let marked: Vec<&ObservedVm> = observed.vms.marked(&cluster.name.value, name).collect();
     match marked.as_slice() {
         [] => {}
         [vm] => return own(cluster, node, vm),
@@ -43,8 +42,7 @@ pub fn identify<'a>(cluster: &Cluster, node: &Node, observed: &'a Observed) -> M
     if let Some(found) = node.vm_id.as_ref().and_then(|vmid| by_number(node, vmid.value, observed)) {
         return found;
     }
-    let named = |vm: &&ObservedVm| vm.config.name() == Some(name.as_str());
-    if let Some(vm) = observed.vms.values().find(named) {
+    if let Some(vm) = observed.vms.named(name.as_str()).next() {
         return foreign(node, vm, "has the name of this node");
     }
     hidden(cluster, node, observed).map_or(Match::Absent, Match::Unknown)
@@ -122,6 +120,9 @@ fn foreign<'a>(node: &Node, vm: &'a ObservedVm, why: &str) -> Match<'a> {
 
 /// Why a node without a VM may have one after all, where nobody can look.
 fn hidden(cluster: &Cluster, node: &Node, observed: &Observed) -> Option<String> {
+    if observed.unseen.is_empty() && observed.hosts.iter().all(|host| host.silent.is_none()) {
+        return None;
+    }
     let tag = cluster_tag(cluster);
     let suspect = |guest: &&Guest| {
         let silent = observed.host(&guest.host).is_some_and(|host| host.silent.is_some());
@@ -140,17 +141,74 @@ fn hidden(cluster: &Cluster, node: &Node, observed: &Observed) -> Option<String>
 
 /// Who else has the MAC or the address of a node, for nodes that are to be made.
 pub(super) fn rival<'a>(node: &Node, observed: &'a Observed) -> Option<(&'a ObservedVm, String)> {
-    let others = || observed.vms.values().filter(|vm| !vm.config.is_template());
-    let by_mac = || others().find(|vm| vm.has_mac(node.mac_address.value));
-    let by_address = || others().find(|vm| vm.has_address(node.address.value));
-    let extra = |mac| others().find(|vm: &&ObservedVm| vm.has_mac(mac));
-    by_mac()
+    let is_vm = |vm: &&ObservedVm| !vm.config.is_template();
+    let by_mac = |mac: MacAddress| observed.vms.with_mac(mac).find(is_vm);
+    let by_address = || observed.vms.with_address(node.address.value).find(is_vm);
+    by_mac(node.mac_address.value)
         .map(|vm| (vm, format!("the MAC address {}", node.mac_address.value)))
         .or_else(|| by_address().map(|vm| (vm, format!("the address {}", node.address.value))))
         .or_else(|| {
             node.nics.iter().find_map(|nic| {
                 let mac = nic.mac_address.value;
-                extra(mac).map(|vm| (vm, format!("the MAC address {mac}")))
+                by_mac(mac).map(|vm| (vm, format!("the MAC address {mac}")))
             })
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{cluster, observed, own_vm, vm};
+    use super::*;
+    use crate::proxmox::answers::Power;
+
+    #[track_caller]
+    fn case(vms: &[ObservedVm], says: &str, expected: &str) {
+        let (cluster, observed) = (cluster(says), observed(vms.iter().cloned()));
+        let told = match identify(&cluster, &cluster.nodes[0], &observed) {
+            Match::Ours(vm) => format!("ours: {}", vm.vmid),
+            Match::Absent => "absent".to_owned(),
+            Match::Making { vmid, .. } => format!("making: {vmid}"),
+            Match::Adoptable(vm) => format!("adoptable: {}", vm.vmid),
+            Match::Conflict(reason) => format!("conflict: {reason}"),
+            Match::Unknown(reason) => format!("unknown: {reason}"),
+        };
+        assert!(told.contains(expected), "{told}");
+    }
+
+    #[test]
+    fn a_vm_is_known_by_its_mark_whatever_else_it_is_called() {
+        let own = |others: &str| [own_vm(Power::Running, others)];
+        case(&[], "", "absent");
+        case(&own(""), "", "ours: 4000");
+        case(&own(""), ", vm_id: 5000", "ours: 4000");
+        case(&own("name: renamed"), "", "ours: 4000");
+        case(&own("net0: virtio=BC:24:11:99:00:11,bridge=vmbr0"), "", "ours: 4000");
+        case(&own("ipconfig0: ip=dhcp"), "", "ours: 4000");
+        case(&own("template: 1"), "", "conflict: VM 4000 on pve carries the mark of this node and is a template");
+        let elsewhere = "net0: virtio=BC:24:11:99:00:11,bridge=vmbr0\nipconfig0: ip=10.0.0.1/8";
+        case(&own(elsewhere), "", "is there another cluster with the name `home`?");
+        // A clone of ours that was never configured has neither, and is ours all the same.
+        case(&[own_vm(Power::Stopped, &format!("{elsewhere}\ntags: talos;template"))], "", "ours: 4000");
+    }
+
+    #[test]
+    fn a_vm_without_our_mark_is_never_ours() {
+        let stranger = |options: &str| [vm(5000, Power::Running, options)];
+        let card = "net0: virtio=bc:24:11:20:00:11,bridge=vmbr0";
+        case(&stranger("name: nas"), "", "absent");
+        case(&stranger("name: nas"), ", vm_id: 5000", "conflict: VM 5000 on pve (nas) has the number of this node");
+        case(&stranger("name: cp-1"), "", "conflict: VM 5000 on pve (cp-1) has the name of this node but is not it");
+        case(&stranger(&format!("name: cp-1\n{card}")), "", "adoptable: 5000");
+        case(&stranger("lock: clone"), ", vm_id: 5000", "making: 5000");
+        let marked = |mark: &str| stranger(&format!("name: cp-1\n{card}\ndescription: {mark}"));
+        case(&marked("pvetalos: cluster=home node=cp-1 vmid=4000"), "", "copied from another VM");
+        case(&marked("pvetalos: cluster=lab node=cp-1 vmid=5000"), "", "the mark of node cp-1 of cluster lab");
+        case(&marked("pvetalos: cluster=home node=cp-1 vmid=5000\\nmoved"), "", "adoptable: 5000");
+    }
+
+    #[test]
+    fn two_vms_with_the_mark_of_a_node_are_a_conflict() {
+        let twin = vm(4001, Power::Stopped, "description: pvetalos: cluster=home node=cp-1 vmid=4001");
+        case(&[own_vm(Power::Running, ""), twin], "", "conflict: VM 4000 on pve and VM 4001 on pve carry the mark");
+    }
 }

@@ -14,8 +14,11 @@ mod destroy;
 mod difference;
 mod identity;
 mod observed;
+mod observed_vms;
 mod place;
 mod planner;
+#[cfg(test)]
+mod testing;
 mod verdict;
 
 pub use compare::{Comparison, Scope, cluster_tag, compare, node_tags, system_slot};
@@ -26,5 +29,6 @@ pub use difference::{Difference, Edit, Effect};
 pub use identity::{Match, identify};
 pub(crate) use observed::is_unfinished;
 pub use observed::{Observed, ObservedHost, ObservedVm};
+pub use observed_vms::ObservedVms;
 pub use planner::{Options, left_over, plan, wants_start_order, without_vm};
 pub use verdict::{ChosenTemplate, Creation, LeftOver, NodePlan, Plan, Verdict};

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
-use crate::model::{ClusterName, HostName, MacAddress, Mark, Node, NodeName, Tag, VmId};
+use super::observed_vms::ObservedVms;
+use crate::model::{HostName, MacAddress, Mark, Node, NodeName, Tag, VmId};
 use crate::preflight::{Seen, Unseen};
 use crate::proxmox::answers::{Guest, Power, VmConfig, VmPending};
 use crate::proxmox::types::{IpConfig, Ipv4Config, Ipv6Config, NetworkCard};
@@ -13,7 +15,7 @@ pub struct Observed {
     /// Every VM and container that the token may see, by number.
     pub guests: BTreeMap<VmId, Guest>,
     /// The VMs that were looked at closely, by number.
-    pub vms: BTreeMap<VmId, ObservedVm>,
+    pub vms: ObservedVms,
     /// VMs that should have been looked at and could not be, by number.
     pub unseen: BTreeMap<VmId, Unseen>,
     /// What the nodes themselves said, where they were asked.
@@ -56,11 +58,6 @@ impl ObservedVm {
         Mark::find(self.config.description())
     }
 
-    /// Whether it is the VM of this node, by its mark.
-    pub fn belongs_to(&self, cluster: &ClusterName, node: &NodeName) -> bool {
-        self.own_mark().is_some_and(|mark| mark.cluster == *cluster && mark.node == *node)
-    }
-
     /// The mark, unless it is a copy of another VM's.
     pub fn own_mark(&self) -> Option<Mark> {
         self.mark().filter(|mark| mark.vmid == self.vmid)
@@ -80,11 +77,33 @@ impl ObservedVm {
         self.config.smbios().known().and_then(crate::proxmox::types::Smbios::uuid)
     }
 
+    /// The MAC addresses of its cards.
+    pub(super) fn macs(&self) -> impl Iterator<Item = MacAddress> {
+        let stored = self.config.cards().filter_map(|(_, card)| card.into_known()?.mac);
+        stored.map(|mac| mac.address())
+    }
+
+    /// The addresses that cloud-init gives it.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = IpAddr> {
+        let configs = self.config.ip_configs().filter_map(|(_, config)| config.into_known());
+        configs.flat_map(|config| {
+            let v4 = match config.ip {
+                Some(Ipv4Config::Static(net)) => Some(IpAddr::V4(net.addr())),
+                _ => None,
+            };
+            let v6 = match config.ip6 {
+                Some(Ipv6Config::Static(net)) => Some(IpAddr::V6(net.addr())),
+                _ => None,
+            };
+            v4.into_iter().chain(v6)
+        })
+    }
+
     pub fn has_mac(&self, mac: MacAddress) -> bool {
         config_has_mac(&self.config, mac)
     }
 
-    pub fn has_address(&self, address: std::net::IpAddr) -> bool {
+    pub fn has_address(&self, address: IpAddr) -> bool {
         config_has_address(&self.config, address)
     }
 }
@@ -107,7 +126,7 @@ fn config_has_mac(config: &VmConfig, mac: MacAddress) -> bool {
     config.cards().any(|(_, card)| card.known().is_some_and(|card| has_mac(card, mac)))
 }
 
-fn config_has_address(config: &VmConfig, address: std::net::IpAddr) -> bool {
+fn config_has_address(config: &VmConfig, address: IpAddr) -> bool {
     config.ip_configs().any(|(_, config)| config.known().is_some_and(|config| has_address(config, address)))
 }
 
@@ -115,10 +134,10 @@ fn has_mac(card: &NetworkCard, mac: MacAddress) -> bool {
     card.mac.as_ref().is_some_and(|stored| stored.address() == mac)
 }
 
-fn has_address(config: &IpConfig, address: std::net::IpAddr) -> bool {
+fn has_address(config: &IpConfig, address: IpAddr) -> bool {
     match address {
-        std::net::IpAddr::V4(address) => matches!(config.ip, Some(Ipv4Config::Static(net)) if net.addr() == address),
-        std::net::IpAddr::V6(address) => matches!(config.ip6, Some(Ipv6Config::Static(net)) if net.addr() == address),
+        IpAddr::V4(address) => matches!(config.ip, Some(Ipv4Config::Static(net)) if net.addr() == address),
+        IpAddr::V6(address) => matches!(config.ip6, Some(Ipv6Config::Static(net)) if net.addr() == address),
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) struct Places<'a> {
     seen: &'a Seen,
     loads: BTreeMap<&'a HostName, Load>,
     taken: BTreeSet<VmId>,
+    /// All numbers from the base up to here are taken.
+    next_number: u32,
     /// Bytes that are promised already, on a storage of a host or of all hosts.
     promised: BTreeMap<(Option<&'a HostName>, &'a StorageId), u64>,
 }
@@ -54,7 +56,8 @@ impl<'a> Places<'a> {
         }
         let declared = cluster.nodes.iter().filter_map(|node| node.vm_id.as_ref()).map(|vmid| vmid.value);
         let taken = observed.guests.keys().copied().chain(declared).collect();
-        Self { cluster, seen, loads, taken, promised: BTreeMap::new() }
+        let next_number = cluster.proxmox.vm_id_base.value.get();
+        Self { cluster, seen, loads, taken, next_number, promised: BTreeMap::new() }
     }
 
     /// A place for a node, or why there is none.
@@ -234,7 +237,7 @@ impl<'a> Places<'a> {
 
     fn free_number(&self) -> Result<VmId, Vec<String>> {
         let base = self.cluster.proxmox.vm_id_base.value.get();
-        let mut numbers = (base..=VmId::MAX).filter_map(VmId::new);
+        let mut numbers = (self.next_number..=VmId::MAX).filter_map(VmId::new);
         numbers
             .find(|vmid| !self.taken.contains(vmid))
             .ok_or_else(|| vec![format!("there is no free VMID from {base} on")])
@@ -270,6 +273,9 @@ impl<'a> Places<'a> {
 
     fn take(&mut self, node: &'a Node, fit: &Fit<'a>, vmid: VmId) {
         self.taken.insert(vmid);
+        if node.vm_id.is_none() {
+            self.next_number = vmid.get();
+        }
         let load = self.loads.entry(&fit.host.name).or_default();
         load.nodes += 1;
         load.controllers += u32::from(node.role.value == Role::Controller);

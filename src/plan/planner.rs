@@ -74,8 +74,10 @@ pub fn plan(cluster: &Cluster, observed: &Observed, options: &Options) -> Plan {
 
 /// The guests that are there and are no node's VM, nor could they turn out to be one.
 fn strangers(cluster: &Cluster, observed: &Observed) -> BTreeSet<VmId> {
-    let is_node =
-        |vm: &ObservedVm| cluster.nodes.iter().any(|node| vm.belongs_to(&cluster.name.value, &node.name.value));
+    let names: BTreeSet<&NodeName> = cluster.nodes.iter().map(|node| &node.name.value).collect();
+    let is_node = |vm: &ObservedVm| {
+        vm.own_mark().is_some_and(|mark| mark.cluster == cluster.name.value && names.contains(&mark.node))
+    };
     let in_the_making = |vm: &ObservedVm| vm.config.lock().is_some() && vm.mark().is_none();
     let stranger = |vmid: &&VmId| observed.vms.get(vmid).is_none_or(|vm| !is_node(vm) && !in_the_making(vm));
     observed.guests.keys().filter(stranger).copied().collect()
@@ -321,4 +323,67 @@ pub fn left_over(cluster: &Cluster, observed: &Observed) -> Vec<LeftOver> {
         gone.then(|| LeftOver { node: mark.node, vmid: vm.vmid, host: vm.host.clone() })
     });
     own.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{cluster, observed, options, own_vm};
+    use super::*;
+    use crate::proxmox::answers::Power;
+
+    /// `verdict; changed; held back; waiting; notes`, of which the last ones may be empty.
+    #[track_caller]
+    fn case(says: &str, power: Power, vm: &str, expected: &str) {
+        let mut observed = observed([own_vm(power, vm)]);
+        observed.may_order_starts = Some(false);
+        let plan = plan(&cluster(says), &observed, &options());
+        let node = &plan.nodes[0];
+        let names = |differences: &[Difference]| {
+            differences.iter().map(|difference| difference.option.clone()).collect::<Vec<_>>().join(" ")
+        };
+        let verdict = match &node.verdict {
+            Verdict::Refuse { reasons } => reasons.join(" "),
+            other => format!("{other:?}"),
+        };
+        let (changed, held_back) = (names(&node.differences), names(&node.held_back));
+        let told = [verdict, changed, held_back, node.waiting.join(" "), node.notes.join(" ")].join("; ");
+        assert_eq!(told.trim_end_matches("; "), expected);
+    }
+
+    #[test]
+    fn a_running_vm_is_not_interrupted_unasked() {
+        case("", Power::Running, "", "Nothing");
+        case(", tags: [a]", Power::Running, "", "Update; tags");
+        case(", vm_cores: 6", Power::Running, "", "Update; cores; ; cores");
+        case(", vm_cores: 6", Power::Running, "cores: 4 → 6", "Nothing; ; ; cores");
+        case(", bridge: vmbr1", Power::Running, "", "Nothing; ; net0");
+        case(", bridge: vmbr1, vm_cores: 6", Power::Running, "", "Update; cores; net0; cores");
+    }
+
+    #[test]
+    fn a_vm_that_is_off_takes_everything_and_is_started() {
+        case("", Power::Stopped, "", "Start");
+        case(", bridge: vmbr1, vm_cores: 6", Power::Stopped, "", "Update; cores net0");
+    }
+
+    #[test]
+    fn only_a_clone_that_never_was_configured_is_reset_as_a_whole() {
+        // Somebody took the tags away, and the guest switched itself off while something was waiting.
+        case("", Power::Stopped, "tags: mine\ncores: 3 → 5\nprotection: 1", "Update; tags");
+        let clone = "tags: talos\nnet0: virtio=BC:24:11:99:00:01,bridge=vmbr0\nipconfig0: ip=dhcp";
+        let observed = observed([own_vm(Power::Stopped, &format!("{clone}\nprotection: 1"))]);
+        let plan = plan(&cluster(""), &observed, &options());
+        assert_eq!(plan.nodes[0].verdict, Verdict::Finish);
+        assert!(plan.nodes[0].differences.iter().any(|difference| difference.option == "protection"));
+    }
+
+    #[test]
+    fn a_start_order_that_the_token_may_not_set_is_a_note() {
+        case(
+            ", vm_startup_order: 7",
+            Power::Running,
+            "",
+            "Nothing; ; ; ; startup is not set, not order=7 (nodes.yaml:6 vm_startup_order): the token lacks Sys.Modify on /",
+        );
+    }
 }
