@@ -16,13 +16,16 @@
 pub mod apply;
 pub mod cli;
 pub mod config;
+pub mod factory;
 pub mod model;
 pub mod observe;
 pub mod plan;
 pub mod preflight;
 pub mod proxmox;
 pub mod readiness;
+pub mod schematic;
 pub mod sim;
 pub mod status;
 pub mod talos;
+pub mod template;
 pub mod ui;

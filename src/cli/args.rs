@@ -7,8 +7,10 @@ use super::doctor::DoctorArgs;
 use super::plan::PlanArgs;
 use super::provision::ProvisionArgs;
 use super::schema::SchemaArgs;
+use super::schematic::SchematicArgs;
 use super::simulate::SimulateArgs;
 use super::status::StatusArgs;
+use super::template::TemplateArgs;
 use super::validate::ValidateArgs;
 use super::wait::WaitArgs;
 use crate::config::{Inputs, Locations};
@@ -48,6 +50,8 @@ pub(super) enum Command {
     Destroy(DestroyArgs),
     Validate(ValidateArgs),
     Doctor(DoctorArgs),
+    Template(TemplateArgs),
+    Schematic(SchematicArgs),
     Schema(SchemaArgs),
     Simulate(SimulateArgs),
     Wait(WaitArgs),

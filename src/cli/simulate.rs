@@ -9,8 +9,9 @@ use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
 use super::interrupt::Interrupts;
 use super::world::{load_world, problem};
-use crate::config::Problem;
-use crate::sim::{Adjustments, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
+use crate::config::{NearMiss, Problem, parse_schematic};
+use crate::schematic::Schematic;
+use crate::sim::{Adjustments, FactoryServer, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
 use crate::ui::{Ui, to_yaml};
 
 /// Simulate a Proxmox cluster on this machine, with Talos in its VMs
@@ -29,6 +30,9 @@ pub(super) struct SimulateArgs {
     /// The world to begin with [default: one host, built in]
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
+    /// Serve an Image Factory here as well, loopback only; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
+    factory: Option<SocketAddr>,
     /// Keep the world in this file, and go on with it the next time
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
@@ -136,6 +140,13 @@ async fn serve(
         Err(error) => return Ok(Err(problem(&error, error.hint().to_owned()))),
     };
     let (simulator, certificate) = (simulation.simulator().clone(), simulation.certificate().clone());
+    let factory = match args.factory {
+        Some(address) => match FactoryServer::bind(address, simulator.clone(), read_schematic_text).await {
+            Ok(factory) => Some(factory),
+            Err(error) => return Ok(Err(problem(&error, error.hint().to_owned()))),
+        },
+        None => None,
+    };
     let keep = || {
         let kept = args.keep.as_deref().map(|path| simulator.world(|world| WorldFile::keep(world, &certificate, path)));
         let hint = || "check the name of the file and who may write there".to_owned();
@@ -147,12 +158,30 @@ async fn serve(
     }
     // Whoever reads the introduction may press Ctrl-C at once, so that it must be heard before.
     let mut interrupts = Interrupts::new()?;
-    let introduction = simulation.introduction();
+    let introduction = simulation.introduction().with_factory(factory.as_ref().map(FactoryServer::address));
     ui.print(&match output {
         OutputFormat::Table => introduction.to_string(),
         OutputFormat::Json => introduction.to_json().to_string(),
         OutputFormat::Yaml => to_yaml(&introduction.to_json()),
     })?;
-    simulation.serve_until(interrupts.next()).await;
+    match factory {
+        Some(factory) => {
+            // Whichever ends first ends both.
+            tokio::select! {
+                () = simulation.serve_until(interrupts.next()) => {}
+                () = factory.run_until(std::future::pending()) => {}
+            }
+        }
+        None => simulation.serve_until(interrupts.next()).await,
+    }
     Ok(keep())
+}
+
+/// What the simulated factory makes of a schematic: what the real one would, as far as it can be told.
+fn read_schematic_text(text: &str) -> Result<Schematic, String> {
+    let (schematic, problems) = parse_schematic("schematic", text, NearMiss::Allow);
+    schematic.ok_or_else(|| {
+        let messages: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
+        messages.join("; ")
+    })
 }

@@ -58,6 +58,7 @@ round_trips! {
     schematic_id: SchematicId = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515",
     talos_version: TalosVersion = "v1.13.0-rc.1",
     template_mark: TemplateMark = "pvetalos-template: version=1.12.0 schematic=ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515 secureboot=true",
+    template_record: TemplateRecord = "pvetalos-template: version=1.12.0 schematic=ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515 secureboot=true vmid=9000 image=upload:x size=1",
     fingerprint: Fingerprint = "abababababababababababababababababababababababababababababababab",
     install_disk: InstallDisk = "/dev/disk/by-id/x",
     disk_serial: DiskSerial = "system",

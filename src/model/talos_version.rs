@@ -14,6 +14,11 @@ pub struct TalosVersion {
 }
 
 impl TalosVersion {
+    /// Major, minor and patch; a beta has those of the release that it precedes.
+    pub fn numbers(&self) -> (u32, u32, u32) {
+        (self.major, self.minor, self.patch)
+    }
+
     /// Whether it belongs to this minor release or a later one; what led to a release counts to it.
     pub fn is_at_least(&self, major: u32, minor: u32) -> bool {
         (self.major, self.minor) >= (major, minor)

@@ -295,15 +295,14 @@ pub(crate) fn missing_template(
             )
         }
         Template::Image { talos_version, schematic_id, secureboot } => {
-            let suffix = if *secureboot { "-secureboot" } else { "" };
             let mark = crate::model::TemplateMark {
                 talos_version: talos_version.clone(),
                 schematic_id: schematic_id.clone(),
                 secureboot: *secureboot,
             };
             format!(
-                "make one from https://factory.talos.dev/image/{schematic_id}/v{talos_version}/nocloud-amd64{suffix}.qcow2 \
-                 and let its notes end with the line `{mark}`; or name a template by `talos_template`"
+                "make it with `pvetalos template create`; or name another by `talos_template`; or let the notes of one that \
+                 you made from this very image end with the line `{mark}`"
             )
         }
     };

@@ -5,7 +5,7 @@ use tracing::{debug, warn};
 
 use super::answers::{
     AccessRole, AgentResult, Bridge, ClusterStatus, FeatureAnswer, Guest, GuestInterface, Host, HostStatus,
-    Permissions, Pool, Storage, Version, VmConfig, VmListed, VmPending, VmStatus, Volume,
+    Permissions, Pool, Storage, UrlMetadata, Version, VmConfig, VmListed, VmPending, VmStatus, Volume,
 };
 use super::calls::{self, CloneVm, CloudInitPart, ConfigChange, CreateVm, Download, Feature, TaskSource, TasksQuery};
 use super::envelope::{self, Envelope};
@@ -281,6 +281,10 @@ impl<T: Transport> Client<T> {
 
     pub async fn regenerate_cloud_init(&self, host: &HostName, vmid: VmId) -> Result<(), ProxmoxError> {
         self.done(&calls::regenerate_cloud_init(host, vmid)).await
+    }
+
+    pub async fn url_metadata(&self, host: &HostName, url: &str) -> Result<UrlMetadata, ProxmoxError> {
+        self.call(&calls::url_metadata(host, url)).await
     }
 
     pub async fn download(&self, download: &Download<'_>) -> Result<Upid, ProxmoxError> {

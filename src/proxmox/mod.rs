@@ -45,6 +45,7 @@ pub use refusal::{Refusal, RefusalKind};
 pub use request::{Answer, Method, Request};
 pub use retry::Retry;
 pub(crate) use text::with_causes;
+pub(crate) use tls::client_config;
 pub use tls::{CertificateProblem, Distrust, Presented, Trust};
 pub use transport::{Transport, TransportError};
 pub use upload::Upload;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::call::{Context, Failure, Handled, Outcome};
+use super::factory::{Behind, checksum};
 use super::storage::{Kind, Volume};
 use super::task::{Copy, Style};
 use super::worker::{Event, Job as AnyJob, Place, Step, failed};
@@ -24,7 +25,8 @@ pub(crate) struct Job {
     content: String,
     source: Source,
     compression: Option<String>,
-    checksum: bool,
+    /// The algorithm, and what has to come out.
+    checksum: Option<(String, String)>,
     phase: u8,
 }
 
@@ -70,7 +72,9 @@ pub(crate) fn download(world: &mut World, context: &Context) -> Handled {
         content: context.text("content").to_owned(),
         source: Source::Url(context.text("url").to_owned()),
         compression: context.get("compression").map(str::to_owned),
-        checksum: context.get("checksum").is_some(),
+        checksum: context
+            .get("checksum")
+            .map(|wanted| (context.text("checksum-algorithm").to_owned(), wanted.to_owned())),
         phase: 0,
     };
     Ok(json!(world.fork(&context.host, "download", &file, &context.user, AnyJob::Download(job))).into())
@@ -88,7 +92,7 @@ pub(crate) fn upload(world: &mut World, context: &Context) -> Handled {
         content: context.text("content").to_owned(),
         source: Source::File { path, upload },
         compression: None,
-        checksum: false,
+        checksum: None,
         phase: 0,
     };
     Ok(json!(world.fork(&context.host, "imgcopy", "", &context.user, AnyJob::Download(job))).into())
@@ -121,14 +125,7 @@ impl Job {
         let source = self.source.clone();
         match (&source, self.phase) {
             (Source::Url(url), 1) => self.fetch(world, place, url),
-            (Source::Url(url), _) => {
-                let found = world.downloads.iter().find(|(prefix, _)| url.starts_with(prefix.as_str()));
-                let (size, disk) = found.map_or((0, 0), |(_, file)| (file.size, file.virtual_size));
-                world.end_copy(place.task);
-                self.store(world, place, size, disk);
-                world.log(place.task, format!("download of '{url}' to '{}' finished", self.path(world)));
-                Step::Done(Ok(()))
-            }
+            (Source::Url(url), _) => self.fetched(world, place, url),
             (Source::File { path, upload }, 1) => {
                 let target = self.path(world);
                 for line in [
@@ -143,7 +140,7 @@ impl Job {
                 Step::Sleep(world.timing.other)
             }
             (Source::File { upload, .. }, _) => {
-                self.store(world, place, upload.size, upload.virtual_size);
+                self.store(world, place, upload.size, upload.virtual_size, None);
                 world.log(place.task, "finished file import successfully");
                 Step::Done(Ok(()))
             }
@@ -156,14 +153,17 @@ impl Job {
 
     fn fetch(&mut self, world: &mut World, place: &Place, url: &str) -> Step {
         let target = self.path(world);
-        let there = world.volume(&place.host, &format!("{}:{}", self.storage, self.name)).is_some();
+        let there = world.volume(&place.host, &format!("{}:{}", self.storage, self.name)).cloned();
         world.log(place.task, format!("downloading {url} to {target}"));
-        if there {
-            if self.checksum {
-                world.log(place.task, "OK, got correct file already, no need to download");
-                return Step::Done(Ok(()));
+        if let Some(there) = there {
+            if self.checksum.is_none() {
+                return Step::Done(Err(format!("refusing to override existing file '{target}'")));
             }
-            return Step::Done(Err(format!("refusing to override existing file '{target}'")));
+            let checked = self.check(there.origin.as_deref().unwrap_or_default());
+            if checked.is_ok() {
+                world.log(place.task, "OK, got correct file already, no need to download");
+            }
+            return Step::Done(checked);
         }
         match self.compression.as_deref() {
             Some("gz" | "lzo" | "zst" | "bz2") if self.content == "iso" => {}
@@ -175,17 +175,22 @@ impl Job {
         }
         world.log(place.task, format!("--{}--  {url}", date(world.unix_time())));
         let (host, port) = authority(url);
-        let found = world.downloads.iter().find(|(prefix, _)| url.starts_with(prefix.as_str()));
-        if let Some((_, file)) = found {
-            let size = file.size;
-            let time = (size / 1024).saturating_mul(1000) / world.timing.download_rate.max(1).saturating_mul(1024);
-            if self.is_full(world, place, size) {
-                return Step::Done(Err(format!(
-                    "download failed: Cannot write to '{target}.tmp_dwnl.{}' (No space left on device).",
-                    place.worker
-                )));
+        match world.behind(url) {
+            Behind::File { size, .. } => {
+                let time = (size / 1024).saturating_mul(1000) / world.timing.download_rate.max(1).saturating_mul(1024);
+                if self.is_full(world, place, size) {
+                    return Step::Done(Err(format!(
+                        "download failed: Cannot write to '{target}.tmp_dwnl.{}' (No space left on device).",
+                        place.worker
+                    )));
+                }
+                return self.begin(world, place, host, size, time.max(1));
             }
-            return self.begin(world, place, host, size, time.max(1));
+            Behind::Refusal(status) => {
+                let (code, text) = status.split_once(' ').unwrap_or((status, ""));
+                return Step::Done(Err(format!("download failed: ERROR {code}: {text}.")));
+            }
+            Behind::Nobody => {}
         }
         if world.downloads.keys().any(|prefix| authority(prefix) == (host, port)) {
             return Step::Done(Err("download failed: ERROR 404: Not Found.".to_owned()));
@@ -204,6 +209,37 @@ impl Job {
         }
         world.log(place.task, format!("Resolving {host} ({host})... failed: Name or service not known."));
         Step::Done(Err(format!("download failed: wget: unable to resolve host address '{host}'")))
+    }
+
+    /// The file is here: as a whole, or as much of it as came.
+    fn fetched(&self, world: &mut World, place: &Place, url: &str) -> Step {
+        let Behind::File { size, virtual_size } = world.behind(url) else {
+            return Step::Done(Err("download failed: ERROR 404: Not Found.".to_owned()));
+        };
+        let arrived = world.take_truncation();
+        world.end_copy(place.task);
+        let origin = arrived.map_or_else(|| url.to_owned(), |percent| format!("{percent} percent of {url}"));
+        if let Err(text) = self.check(&origin) {
+            return Step::Done(Err(text));
+        }
+        let size = size / 100 * u64::from(arrived.unwrap_or(100)) + arrived.map_or(size % 100, |_| 0);
+        let is_raw = self.name.rsplit('.').next() == Some("raw");
+        self.store(world, place, size, if is_raw { size } else { virtual_size }, Some(origin));
+        world.log(place.task, format!("download of '{url}' to '{}' finished", self.path(world)));
+        Step::Done(Ok(()))
+    }
+
+    /// Whether what came from there is what was asked for.
+    fn check(&self, origin: &str) -> Result<(), String> {
+        let Some((algorithm, wanted)) = &self.checksum else {
+            return Ok(());
+        };
+        match checksum(algorithm, origin) {
+            Some(found) if found != wanted.to_ascii_lowercase() => {
+                Err(format!("checksum mismatch: got '{found}' != expect '{wanted}', aborting"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What wget says before and while it loads.
@@ -232,7 +268,7 @@ impl Job {
             .is_some_and(|storage| storage.used(&place.host).saturating_add(size) > storage.capacity)
     }
 
-    fn store(&self, world: &mut World, place: &Place, size: u64, virtual_size: u64) {
+    fn store(&self, world: &mut World, place: &Place, size: u64, virtual_size: u64, origin: Option<String>) {
         let format = match self.content.as_str() {
             "import" => self.name.rsplit('.').next().unwrap_or("raw").to_owned(),
             "iso" => "iso".to_owned(),
@@ -246,6 +282,7 @@ impl Job {
             content: self.content.clone(),
             owner: None,
             parent: None,
+            origin,
         };
         world.insert_volume(&place.host, &self.storage, self.name.clone(), volume);
     }

@@ -21,6 +21,10 @@ pub enum WorldFault {
         kind: String,
         percent: u8,
     },
+    /// The next download ends after so many percent, and nobody notices: the server had not said how much there is.
+    DownloadTruncated {
+        percent: u8,
+    },
     /// Somebody holds the file lock of a VM.
     VmLocked {
         vmid: u32,
@@ -83,7 +87,9 @@ impl World {
     /// Lets something go wrong, at the moment that the world has reached.
     pub fn inject(&mut self, fault: WorldFault) {
         match fault {
-            WorldFault::TaskFails { .. } | WorldFault::TaskKilled { .. } => self.faults.push(fault),
+            WorldFault::TaskFails { .. } | WorldFault::TaskKilled { .. } | WorldFault::DownloadTruncated { .. } => {
+                self.faults.push(fault);
+            }
             WorldFault::VmLocked { vmid, seconds } => {
                 let host = self.vms.get(&vmid).map_or_else(|| self.entry.clone(), |vm| vm.host.clone());
                 let lock = LockName::Vm { host: host.clone(), id: vmid };
@@ -168,6 +174,16 @@ impl World {
                 Some(Sabotage { percent, end: End::Error(text), armed: false })
             }
             WorldFault::TaskKilled { percent, .. } => Some(Sabotage { percent, end: End::Killed, armed: false }),
+            _ => None,
+        }
+    }
+
+    /// How much of a file arrives, in percent.
+    pub(crate) fn take_truncation(&mut self) -> Option<u8> {
+        let is_truncation = |fault: &WorldFault| matches!(fault, WorldFault::DownloadTruncated { .. });
+        let index = self.faults.iter().position(is_truncation)?;
+        match self.faults.remove(index) {
+            WorldFault::DownloadTruncated { percent } => Some(percent.min(100)),
             _ => None,
         }
     }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::access::{AccessControl, Pool, Rule, Token, User};
 use super::cluster;
 use super::drive;
+use super::factory::Factory;
 use super::flock::Flocks;
 use super::format::{is_content, parse_size, print_size};
 use super::random::Random;
@@ -37,6 +38,8 @@ struct Initial {
     /// By the name of the VM, which may have to be made yet.
     talos: BTreeMap<String, TalosGuest>,
     downloads: Option<BTreeMap<String, Download>>,
+    /// An Image Factory; there is one unless `downloads` says all that there is.
+    factory: Option<Factory>,
     hosts: BTreeMap<String, Host>,
     storages: BTreeMap<String, InitialStorage>,
     templates: BTreeMap<String, InitialVm>,
@@ -181,7 +184,7 @@ impl Initial {
         let several = self.hosts.len() > 1;
         let usual = Release::default();
         let release = Release { version: self.version.take().unwrap_or(usual.version), repoid: usual.repoid };
-        let factory = ("https://factory.talos.dev/".to_owned(), Download::default());
+        let usual_factory = self.downloads.is_none().then(Factory::default);
         let mut world = World {
             release,
             cluster: self.cluster.take().or_else(|| several.then(|| "pve".to_owned())),
@@ -191,7 +194,8 @@ impl Initial {
             mac_prefix: self.mac_prefix.take().unwrap_or_else(|| "BC:24:11".to_owned()),
             guest: self.guest.clone(),
             talos: std::mem::take(&mut self.talos),
-            downloads: self.downloads.take().unwrap_or_else(|| BTreeMap::from([factory])),
+            downloads: self.downloads.take().unwrap_or_default(),
+            factory: self.factory.take().or(usual_factory).map(Box::new),
             entry,
             hosts: std::mem::take(&mut self.hosts),
             storages: BTreeMap::new(),
@@ -312,6 +316,7 @@ impl Initial {
                     content,
                     owner: None,
                     parent: None,
+                    origin: None,
                 };
                 for host in &hosts {
                     if world.storages[&id].is_on(host) {

@@ -95,6 +95,7 @@ impl Simulation {
             token_id: token_id.to_owned(),
             token_secret: token_secret.to_owned(),
             fingerprint: self.certificate.fingerprint(),
+            factory: None,
         }
     }
 }
@@ -107,9 +108,16 @@ pub struct Introduction {
     token_id: String,
     token_secret: String,
     fingerprint: Fingerprint,
+    factory: Option<SocketAddr>,
 }
 
 impl Introduction {
+    /// Also tells of an Image Factory.
+    #[must_use]
+    pub fn with_factory(self, address: Option<SocketAddr>) -> Self {
+        Self { factory: address, ..self }
+    }
+
     pub fn endpoint(&self) -> String {
         format!("https://{}", self.address)
     }
@@ -121,21 +129,25 @@ impl Introduction {
 
     /// The same for programs.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut document = json!({
             "format_version": 1,
             "endpoint": self.endpoint(),
             "token_id": self.token_id,
             "token_secret": self.token_secret,
             "fingerprint": self.fingerprint.to_string(),
             "talos_proxy": self.talos_proxy(),
-        })
+        });
+        if let Some(factory) = self.factory {
+            document["factory"] = json!(format!("http://{factory}"));
+        }
+        document
     }
 }
 
 /// Lines for a shell; what is for other clients stands behind `#`.
 impl fmt::Display for Introduction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { address, token_id, token_secret, fingerprint, .. } = self;
+        let Self { address, token_id, token_secret, fingerprint, factory, .. } = self;
         let endpoint = self.endpoint();
         let (host, port) = (address.ip(), address.port());
         let (user, name) = token_id.split_once('!').unwrap_or((token_id, ""));
@@ -153,6 +165,10 @@ impl fmt::Display for Introduction {
         writeln!(f, "# proxmoxer:")?;
         write!(f, "#   ProxmoxAPI('{host}', port={port}, user='{user}', token_name='{name}', ")?;
         writeln!(f, "token_value='{token_secret}', verify_ssl=False)")?;
+        if let Some(factory) = factory {
+            writeln!(f, "# An Image Factory, for `pvetalos schematic` and `pvetalos template create`:")?;
+            writeln!(f, "#   --factory http://{factory}")?;
+        }
         writeln!(f, "# Stop it with Ctrl-C.")
     }
 }
@@ -169,6 +185,7 @@ mod tests {
             token_id: "pvetalos@pve!simulator".to_owned(),
             token_secret: "11111111-1111-4111-8111-111111111111".to_owned(),
             fingerprint: Fingerprint::new([0xab; 32]),
+            factory: None,
         };
         insta::assert_snapshot!(introduction, @r#"
         # A simulated Proxmox VE listens on https://127.0.0.1:8006

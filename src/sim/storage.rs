@@ -80,6 +80,9 @@ pub(crate) struct Volume {
     /// The volume that this one is linked to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<String>,
+    /// The URL that it came from, which stands for its content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) origin: Option<String>,
 }
 
 impl Storage {
@@ -244,6 +247,7 @@ impl World {
             content: "images".to_owned(),
             owner: Some(wanted.id),
             parent: None,
+            origin: None,
         };
         self.insert_volume(host, wanted.storage, name, volume);
         Ok(Made { volid, bytes, log })
@@ -285,6 +289,7 @@ impl World {
             content: "images".to_owned(),
             owner: Some(id),
             parent: shown,
+            origin: None,
         };
         let storage_id = storage_id.to_owned();
         self.insert_volume(host, &storage_id, name, volume);

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::call::{Context, Failure, Handled};
 use super::download;
+use super::factory::Behind;
 use super::format::{parse_size, split_list};
 use super::sha1;
 use super::storage::{Kind, Storage, Volume, Wanted};
@@ -157,22 +158,25 @@ pub(crate) fn allocate(world: &mut World, context: &Context) -> Handled {
 
 pub(crate) fn query_url(world: &mut World, context: &Context) -> Handled {
     let url = context.text("url");
-    let found = world.downloads.iter().find(|(prefix, _)| url.starts_with(prefix.as_str()));
-    let Some((_, file)) = found else {
-        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let host = rest.split(['/', '?']).next().unwrap_or(rest);
-        let port = if host.contains(':') {
-            ""
-        } else if url.starts_with("https") {
-            ":443"
-        } else {
-            ":80"
-        };
-        let text = format!("500 Can't connect to {host}{port} (Name or service not known)");
-        return Err(Failure::new(format!("invalid server response: '{text}'")));
+    let size = match world.behind(url) {
+        Behind::File { size, .. } => size,
+        Behind::Refusal(status) => return Err(Failure::new(format!("invalid server response: '{status}'"))),
+        Behind::Nobody => {
+            let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+            let host = rest.split(['/', '?']).next().unwrap_or(rest);
+            let port = if host.contains(':') {
+                ""
+            } else if url.starts_with("https") {
+                ":443"
+            } else {
+                ":80"
+            };
+            let text = format!("500 Can't connect to {host}{port} (Name or service not known)");
+            return Err(Failure::new(format!("invalid server response: '{text}'")));
+        }
     };
     let name = url.split('?').next().and_then(|url| url.rsplit('/').next()).unwrap_or_default();
-    Ok(json!({ "filename": name, "size": file.size, "mimetype": "application/octet-stream" }).into())
+    Ok(json!({ "filename": name, "size": size, "mimetype": "application/octet-stream" }).into())
 }
 
 fn config_row(world: &World, id: &str, storage: &Storage) -> Value {

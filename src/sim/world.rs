@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::access::AccessControl;
 use super::download::Upload;
+use super::factory::Factory;
 use super::fault::WorldFault;
 use super::flock::Flocks;
 use super::format::parse_size;
@@ -41,6 +42,9 @@ pub struct World {
     pub(crate) talos: BTreeMap<String, TalosGuest>,
     /// What can be downloaded: the beginning of a URL, and what is there.
     pub(crate) downloads: BTreeMap<String, Download>,
+    /// What has the images that no other URL names.
+    #[serde(default)]
+    pub(crate) factory: Option<Box<Factory>>,
     /// The host that calls arrive at.
     pub(crate) entry: String,
     pub(crate) hosts: BTreeMap<String, Host>,

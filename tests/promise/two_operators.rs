@@ -94,14 +94,14 @@ nodes:
 
 #[tokio::test(start_paused = true)]
 async fn with_numbers_of_their_own_every_node_is_made_once() {
-    let cases = interleavings(|| Lab::new(world(ONE_HOST), FIXED), 0..40).await;
+    let cases = Box::pin(interleavings(|| Lab::new(world(ONE_HOST), FIXED), 0..40)).await;
     println!("two operators, declared VMIDs: {cases} interleavings");
 }
 
 #[tokio::test(start_paused = true)]
 async fn with_automatic_numbers_every_node_is_made_once() {
     let text = FIXED.replace(", vm_id: 5001", "").replace(", vm_id: 5002", "").replace(", vm_id: 5003", "");
-    let cases = interleavings(|| Lab::new(world(ONE_HOST), &text), 0..40).await;
+    let cases = Box::pin(interleavings(|| Lab::new(world(ONE_HOST), &text), 0..40)).await;
     println!("two operators, automatic VMIDs: {cases} interleavings");
 }
 
@@ -127,7 +127,7 @@ fn pool_scoped(text: &str) -> Lab {
 async fn with_a_token_for_one_pool_every_node_is_made_once() {
     let text = FIXED.replace("node: pve}", "node: pve1, pool: talos, vm_id_base: 4000}");
     let automatic = text.replace(", vm_id: 5001", "").replace(", vm_id: 5002", "").replace(", vm_id: 5003", "");
-    let fixed = interleavings(|| pool_scoped(&text), 0..15).await;
-    let automatic = interleavings(|| pool_scoped(&automatic), 0..15).await;
+    let fixed = Box::pin(interleavings(|| pool_scoped(&text), 0..15)).await;
+    let automatic = Box::pin(interleavings(|| pool_scoped(&automatic), 0..15)).await;
     println!("two operators, a token for one pool: {} interleavings", fixed + automatic);
 }

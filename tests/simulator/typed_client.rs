@@ -151,7 +151,7 @@ async fn a_template_is_downloaded_made_and_converted() {
     let download = Download {
         host,
         storage: &images,
-        url: "https://factory.talos.dev/image/x/v1.12.0/nocloud-amd64.qcow2",
+        url: "https://factory.talos.dev/image/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba/v1.12.0/nocloud-amd64.qcow2",
         file_name,
         checksum: None,
     };

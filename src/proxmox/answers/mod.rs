@@ -28,7 +28,7 @@ pub use permissions::Permissions;
 pub use pool::Pool;
 pub use power::Power;
 pub use role::AccessRole;
-pub use storage::{Storage, Volume};
+pub use storage::{Storage, UrlMetadata, Volume};
 pub use version::Version;
 pub use vm_config::VmConfig;
 pub use vm_pending::VmPending;

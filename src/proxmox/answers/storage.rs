@@ -58,3 +58,11 @@ pub struct Volume {
 fn volume_id<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Reading<VolumeId>, D::Error> {
     lenient::text(deserializer).map(|text| Reading::of(&text))
 }
+
+/// `GET /nodes/{host}/query-url-metadata`: what a host finds behind a URL.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct UrlMetadata {
+    /// Bytes; not every server says.
+    #[serde(default, deserialize_with = "lenient::some_number")]
+    pub size: Option<u64>,
+}

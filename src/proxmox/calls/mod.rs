@@ -24,7 +24,7 @@ pub use config_change::{CardWithoutMac, ConfigChange, PlainKey};
 pub use hosts::{bridges, host_status, storages, vms};
 pub use power::{shutdown, start, stop};
 pub use storage::{
-    Checksum, ChecksumAlgorithm, Download, delete_volume, download, set_storage_content, upload, volumes,
+    Checksum, ChecksumAlgorithm, Download, delete_volume, download, set_storage_content, upload, url_metadata, volumes,
 };
 pub use task::{TaskSource, TasksQuery, stop_task, task_log, task_status, tasks};
 pub use template::{CreateVm, convert_to_template, create_vm};

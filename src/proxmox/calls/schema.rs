@@ -110,6 +110,7 @@ fn every_request() -> Vec<Request> {
         bridges(&host),
         volumes(&host, &storage, Some("import"), Some(vmid)),
         delete_volume(&host, &parsed("local:import/talos.qcow2")),
+        url_metadata(&host, image.url),
         download(&image),
         download(&Download { checksum: Some(sha512), ..image.clone() }),
         // The file itself travels beside the other fields.

@@ -17,6 +17,11 @@ pub fn delete_volume(host: &HostName, volume: &VolumeId) -> Request {
     Request::delete(format!("/nodes/{host}/storage/{storage}/content/{}", form::escape(&volume.to_string())))
 }
 
+/// Lets a host look at what is behind a URL without fetching it.
+pub fn url_metadata(host: &HostName, url: &str) -> Request {
+    Request::get(format!("/nodes/{host}/query-url-metadata")).with("url", url)
+}
+
 /// An image that the host shall fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Download<'a> {

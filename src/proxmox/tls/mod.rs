@@ -8,4 +8,4 @@ mod verifier;
 pub use presented::Presented;
 pub use problem::{CertificateProblem, Distrust};
 pub use trust::Trust;
-pub(super) use trust::client_config;
+pub(crate) use trust::client_config;

@@ -51,7 +51,7 @@ impl Trust {
 
 /// TLS 1.2 and 1.3, HTTP/1.1 only: Proxmox speaks nothing newer. The only cryptography is that of `ring`; a second
 /// provider in the binary would make rustls panic when it has to choose.
-pub(in crate::proxmox) fn client_config(trust: Trust) -> Result<ClientConfig, SetupError> {
+pub(crate) fn client_config(trust: Trust) -> Result<ClientConfig, SetupError> {
     let provider: Arc<CryptoProvider> = rustls::crypto::ring::default_provider().into();
     let verifier = Verifier::new(trust, Arc::clone(&provider))?;
     let mut config = ClientConfig::builder_with_provider(provider)

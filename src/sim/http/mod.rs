@@ -12,6 +12,7 @@
 
 mod certificate;
 mod connection;
+mod factory_server;
 mod form;
 mod incoming;
 mod manners;
@@ -21,5 +22,6 @@ mod server;
 mod wire;
 
 pub use certificate::{Certificate, CertificateError};
+pub use factory_server::{FactoryServer, ReadSchematic};
 pub use manners::Manners;
 pub use server::{BindError, Server};
