@@ -7,9 +7,11 @@ use super::exit::{Ended, Exit};
 use super::interrupt::Interrupts;
 use super::plan::Wishes;
 use super::session::{ConnectionArgs, Session, with_session};
+use super::template::make_for;
 use crate::apply::{End, Outcome, Settings, Stop, apply};
 use crate::model::NodeName;
-use crate::plan::{NodePlan, Plan, Verdict};
+use crate::observe::{Depth, observe};
+use crate::plan::{NodePlan, Plan, Verdict, without_vm};
 use crate::sim::parse_duration;
 use crate::ui::{Progress, Ui, plan_json, plan_page, provisioned_page};
 
@@ -21,6 +23,12 @@ use crate::ui::{Progress, Ui, plan_json, plan_page, provisioned_page};
 pub(super) struct ProvisionArgs {
     #[command(flatten)]
     wishes: Wishes,
+    /// Make the templates first that new nodes need and that are not there
+    #[arg(long)]
+    create_template: bool,
+    /// Let the storage for images take disk images for import, if it does not yet
+    #[arg(long, requires = "create_template")]
+    enable_import: bool,
     /// Do not wait for Talos
     #[arg(long)]
     no_wait: bool,
@@ -59,6 +67,9 @@ impl Parallel {
 pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
     with_session(&args.connection, global, ui, async |session, ui| {
         let documents = global.output.documents();
+        if args.create_template {
+            args.make_templates(session, ui).await?;
+        }
         let plan = args.wishes.plan(session, ui).await?;
         match documents {
             Some(documents) => documents.print_plan(ui, plan_json(&plan))?,
@@ -87,6 +98,17 @@ pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mu
 }
 
 impl ProvisionArgs {
+    /// Makes the templates of the nodes that have no VM yet.
+    async fn make_templates(&self, session: &Session, ui: &mut Ui) -> Result<(), Ended> {
+        let cluster = &session.cluster;
+        let only = self.wishes.selection.nodes(cluster, ui)?;
+        let client = session.client(ui)?;
+        let observed = session.asking(ui, observe(client, cluster, Depth::Ours)).await?;
+        let mut nodes = without_vm(cluster, &observed);
+        nodes.retain(|node| only.as_ref().is_none_or(|only| only.contains(&node.name.value)));
+        make_for(&nodes, self.enable_import, session, ui).await
+    }
+
     /// Does what is planned, after asking where that is due.
     async fn carry_out(
         &self,

@@ -12,7 +12,7 @@ use super::schematic::{ExtensionArgs, FactoryArgs, image, parsed, problem, read_
 use super::session::{ConnectionArgs, Session, with_session};
 use super::way::Way;
 use crate::config::{Place as Location, Problem};
-use crate::model::{Cluster, HostName, SchematicId, StorageId, TalosVersion};
+use crate::model::{Cluster, HostName, Node, SchematicId, StorageId, TalosVersion};
 use crate::proxmox::Client;
 use crate::schematic::{Image, ImageFormat, ImageUrl};
 use crate::template::{
@@ -166,6 +166,47 @@ async fn create(
     let Some((wants, settings)) = prepared(args, session, ui) else {
         return Ok(Exit::WrongInput);
     };
+    match make(client, &wants, &settings, ui).await? {
+        Ok(ensured) => Ok(show_ensured(&ensured, global, ui)?),
+        Err(trouble) => {
+            ui.show_failure(&trouble.message, &trouble.fix);
+            Ok(Exit::Failed)
+        }
+    }
+}
+
+/// Makes the templates that these nodes need, for whoever is about to clone them. What does not work is shown; the plan
+/// then says which nodes it concerns.
+pub(super) async fn make_for(
+    nodes: &[&Node],
+    enable_import: bool,
+    session: &Session,
+    ui: &mut Ui,
+) -> Result<(), Ended> {
+    let wants = Want::of_nodes(nodes.iter().copied());
+    if wants.is_empty() {
+        return Ok(());
+    }
+    let pace = session.settings().pace;
+    let settings = Settings { enable_import, pace, ..Settings::of_cluster(&session.cluster, &session.token) };
+    let client = session.client(ui)?;
+    match make(client, &wants, &settings, ui).await? {
+        Ok(ensured) => show_troubles(&ensured, ui),
+        Err(trouble) => {
+            ui.show_failure(&trouble.message, &trouble.fix);
+            return Err(Ended::With(Exit::Failed));
+        }
+    }
+    Ok(())
+}
+
+/// Makes what is wanted, and says what happens, until it is done or somebody presses Ctrl-C.
+async fn make(
+    client: &Client<Way>,
+    wants: &[Want],
+    settings: &Settings,
+    ui: &mut Ui,
+) -> Result<Result<Ensured, Trouble>, Ended> {
     if wants.iter().any(|want| want.image.secureboot) {
         ui.say(
             "note: disk images carry the keys for secure boot since Image Factory 1.3.3 (June 2026); with older ones secure \
@@ -182,19 +223,12 @@ async fn create(
                 ui.say(&line);
             }
         };
-        interrupts.or(ensure(client, &wants, &settings, &tell)).await
+        interrupts.or(ensure(client, wants, settings, &tell)).await
     };
-    match ensured {
-        Some(Ok(ensured)) => Ok(show_ensured(&ensured, global, ui)?),
-        Some(Err(trouble)) => {
-            ui.show_failure(&trouble.message, &trouble.fix);
-            Ok(Exit::Failed)
-        }
-        None => {
-            ui.say("interrupted: what the hosts have begun goes on, and the next run continues it");
-            Ok(Exit::Interrupted)
-        }
-    }
+    ensured.ok_or_else(|| {
+        ui.say("interrupted: what the hosts have begun goes on, and the next run continues it");
+        Ended::With(Exit::Interrupted)
+    })
 }
 
 fn show_ensured(ensured: &Ensured, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
@@ -203,13 +237,7 @@ fn show_ensured(ensured: &Ensured, global: &GlobalArgs, ui: &mut Ui) -> io::Resu
         OutputFormat::Json => ui.print(&pretty(&ensured_json(ensured)))?,
         OutputFormat::Yaml => ui.print(&to_yaml(&ensured_json(ensured)))?,
     }
-    for outcome in &ensured.outcomes {
-        let troubles = outcome.result.as_ref().err().into_iter().flatten();
-        let problems: Vec<Problem> = troubles.map(|trouble| told(trouble, Some(outcome.place.to_string()))).collect();
-        ui.show_problems(&problems);
-    }
-    let problems: Vec<Problem> = ensured.troubles.iter().map(|trouble| told(trouble, None)).collect();
-    ui.show_problems(&problems);
+    show_troubles(ensured, ui);
     let failed = ensured.outcomes.iter().filter(|outcome| outcome.result.is_err()).count() + ensured.troubles.len();
     let done = ensured.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
     Ok(match (done, failed) {
@@ -217,6 +245,16 @@ fn show_ensured(ensured: &Ensured, global: &GlobalArgs, ui: &mut Ui) -> io::Resu
         (0, _) => Exit::Failed,
         _ => Exit::Partial,
     })
+}
+
+fn show_troubles(ensured: &Ensured, ui: &mut Ui) {
+    for outcome in &ensured.outcomes {
+        let troubles = outcome.result.as_ref().err().into_iter().flatten();
+        let problems: Vec<Problem> = troubles.map(|trouble| told(trouble, Some(outcome.place.to_string()))).collect();
+        ui.show_problems(&problems);
+    }
+    let problems: Vec<Problem> = ensured.troubles.iter().map(|trouble| told(trouble, None)).collect();
+    ui.show_problems(&problems);
 }
 
 fn told(trouble: &Trouble, about: Option<String>) -> Problem {

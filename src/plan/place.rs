@@ -213,6 +213,7 @@ impl<'a> Places<'a> {
             }
         }
         let mut notes = comparison.notes;
+        notes.extend(other_release(node, template));
         if vm.clone.value == CloneMode::Full {
             refusals.extend(self.no_space(fit, image.map(|(_, size)| size)));
         }
@@ -296,6 +297,17 @@ fn on_host<'a>(host: &'a HostSeen, wanted: &Template) -> Result<Vec<&'a Template
             Some(unseen.fix.clone()),
         )),
     }
+}
+
+/// That a template which was chosen by its name holds another release than the files want.
+fn other_release(node: &Node, template: &TemplateSeen) -> Option<String> {
+    let (wanted, mark) = (node.vm.talos_version.as_ref()?, template.mark.as_ref()?);
+    (wanted.value != mark.talos_version).then(|| {
+        format!(
+            "template {} ({}) holds Talos {}, and {} asks for {}: make one with `pvetalos template create`",
+            template.vmid, template.name, mark.talos_version, wanted.origin, wanted.value
+        )
+    })
 }
 
 /// Where the image of a template lies and how large it is.

@@ -301,7 +301,7 @@ pub(crate) fn missing_template(
                 secureboot: *secureboot,
             };
             format!(
-                "make it with `pvetalos template create`; or name another by `talos_template`; or let the notes of one that \
+                "make it with `pvetalos template create` or `pvetalos provision --create-template`; or name another by `talos_template`; or let the notes of one that \
                  you made from this very image end with the line `{mark}`"
             )
         }

@@ -21,6 +21,11 @@ impl Want {
     ///
     /// One host needs an image once, wherever its disk lies, unless linked clones ask for several storages.
     pub fn of_cluster(cluster: &Cluster) -> Vec<Self> {
+        Self::of_nodes(&cluster.nodes)
+    }
+
+    /// The same for some of the nodes.
+    pub fn of_nodes<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<Self> {
         let of_node = |node: &Node| {
             let vm = &node.vm;
             Some(Self {
@@ -32,7 +37,7 @@ impl Want {
                 agent: vm.qemu_agent.value,
             })
         };
-        let mut all: Vec<Self> = cluster.nodes.iter().filter_map(of_node).collect();
+        let mut all: Vec<Self> = nodes.into_iter().filter_map(of_node).collect();
         // Whoever is particular about the storage decides about it; otherwise the order is that of the file.
         all.sort_by_key(|want| !want.linked);
         let mut wants: Vec<Self> = Vec::new();
