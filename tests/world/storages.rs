@@ -112,7 +112,9 @@ fn an_image_is_imported_and_takes_the_size_of_its_disk() {
 fn content_that_a_storage_does_not_have_must_be_enabled_first() {
     let mut lab = Lab::small();
     lab.put("/storage/local", &[("content", "images,iso")]).data();
-    let params = [("url", "https://factory.talos.dev/x.qcow2"), ("content", "import"), ("filename", "x.qcow2")];
+    let plain = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";
+    let url = format!("https://factory.talos.dev/image/{plain}/v1.12.0/nocloud-amd64.qcow2");
+    let params = [("url", url.as_str()), ("content", "import"), ("filename", "x.qcow2")];
     let path = "/nodes/pve/storage/local/download-url";
     let seen = lab.post(path, &params);
     assert_eq!(seen.refused(), (500, "storage 'local' is not configured for content-type 'import'"));
