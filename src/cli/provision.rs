@@ -23,12 +23,8 @@ use crate::ui::{Progress, Ui, plan_json, plan_page, provisioned_page};
 pub(super) struct ProvisionArgs {
     #[command(flatten)]
     wishes: Wishes,
-    /// Make the templates first that new nodes need and that are not there
-    #[arg(long)]
-    create_template: bool,
-    /// Let the storage for images take disk images for import, if it does not yet
-    #[arg(long, requires = "create_template")]
-    enable_import: bool,
+    #[command(flatten)]
+    templates: TemplateWishes,
     /// Do not wait for Talos
     #[arg(long)]
     no_wait: bool,
@@ -50,6 +46,17 @@ pub(super) struct ProvisionArgs {
     connection: ConnectionArgs,
 }
 
+/// Whether templates are made on the way.
+#[derive(Debug, clap::Args)]
+struct TemplateWishes {
+    /// Make the templates first that new nodes need and that are not there
+    #[arg(long)]
+    create_template: bool,
+    /// Let the storage for images take disk images for import, if it does not yet
+    #[arg(long, requires = "create_template")]
+    enable_import: bool,
+}
+
 /// How many nodes at once.
 #[derive(Debug, clap::Args)]
 pub(super) struct Parallel {
@@ -67,7 +74,7 @@ impl Parallel {
 pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
     with_session(&args.connection, global, ui, async |session, ui| {
         let documents = global.output.documents();
-        if args.create_template {
+        if args.templates.create_template {
             args.make_templates(session, ui).await?;
         }
         let plan = args.wishes.plan(session, ui).await?;
@@ -106,7 +113,7 @@ impl ProvisionArgs {
         let observed = session.asking(ui, observe(client, cluster, Depth::Ours)).await?;
         let mut nodes = without_vm(cluster, &observed);
         nodes.retain(|node| only.as_ref().is_none_or(|only| only.contains(&node.name.value)));
-        make_for(&nodes, self.enable_import, session, ui).await
+        make_for(&nodes, self.templates.enable_import, session, ui).await
     }
 
     /// Does what is planned, after asking where that is due.
