@@ -4,23 +4,43 @@ use pvetalos::apply::Outcome;
 use pvetalos::proxmox::Method;
 use pvetalos::sim::{Fault, WorldFault};
 
-use crate::lab::Lab;
+use crate::lab::{Lab, ONE_HOST, world};
+
+/// Two nodes, one of which chooses its number.
+fn pair() -> Lab {
+    let text = "\
+name: pair
+proxmox: {node: pve, vm_id_base: 4000}
+network: {cidr: 192.168.20.0/24}
+defaults:
+  talos_version: 1.12.0
+  schematic_id: ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515
+nodes:
+  - {name: cp-1, address: 192.168.20.11, controller: true, mac_addr: 'bc:24:11:20:00:11', vm_id: 5001}
+  - {name: worker-1, address: 192.168.20.21, controller: false, mac_addr: 'bc:24:11:20:00:21'}
+";
+    Lab::new(world(ONE_HOST), text)
+}
 
 /// Lets one thing go wrong at every request of a run. Whatever the run itself makes of it, the next one completes it and
 /// nothing exists twice. Says how many cases there were, and in how many the first run was enough.
 async fn at_every_request(faults: &[Fault]) -> (usize, usize) {
-    let undisturbed = Lab::sample();
+    let undisturbed = pair();
     undisturbed.provision().await.expect("Proxmox answers");
     let (expected, requests) = (undisturbed.made(), undisturbed.simulator.log().total());
     let (mut cases, mut at_once) = (0, 0);
     for fault in faults {
         for at in 1..=requests {
-            let lab = Lab::sample();
+            let lab = pair();
             let fault = fault.clone().at(u64::try_from(at).expect("a small number"));
             lab.simulator.inject(fault.clone());
             let first = lab.provision().await;
+            // Polling makes a run longer or shorter: what it did not come to is no case.
+            if lab.simulator.log().total() < at {
+                continue;
+            }
             cases += 1;
-            at_once += usize::from(first.is_ok_and(|first| first.len() == 5 && first.iter().all(Outcome::is_done)));
+            at_once += usize::from(first.is_ok_and(|first| first.len() == 2 && first.iter().all(Outcome::is_done)));
             let second = lab.provision().await.expect("Proxmox answers");
             assert!(second.iter().all(Outcome::is_done), "{fault:?}: {second:#?}");
             lab.check_promises();
