@@ -59,6 +59,18 @@ fn from_a_fresh_host_to_nodes_it_takes_two_commands() {
 }
 
 #[test]
+fn from_a_fresh_host_to_nodes_it_takes_one_command_too() {
+    let workdir = Workdir::new();
+    let world = concat!("--simulate=", env!("CARGO_MANIFEST_DIR"), "/examples/worlds/fresh-host.yaml");
+    let planned = workdir.run(["plan", world]);
+    assert!(planned.exit == 3 && planned.stdout.contains("provision --create-template"), "{planned}");
+    let nodes = workdir.run(["provision", world, "--create-template", "--enable-import"]);
+    assert_eq!(nodes.exit, 0, "{nodes}");
+    let again = workdir.run(["provision", world, "--create-template"]);
+    assert!(again.exit == 0 && again.stdout.contains("nothing to do"), "{again}");
+}
+
+#[test]
 fn a_schematic_is_registered_before_the_factory_builds_it() {
     let folder = Workdir::new();
     let world = include_str!("../../examples/worlds/fresh-host.yaml");
