@@ -8,7 +8,7 @@ use super::interrupt::Interrupts;
 use super::plan::Wishes;
 use super::session::{ConnectionArgs, Session, with_session};
 use super::template::make_for;
-use crate::apply::{End, Outcome, Settings, Stop, apply};
+use crate::apply::{End, Outcome, Settings, Step, Stop, apply};
 use crate::model::NodeName;
 use crate::observe::{Depth, observe};
 use crate::plan::{NodePlan, Plan, Verdict, without_vm};
@@ -177,6 +177,11 @@ fn verdict(plan: &Plan, outcomes: &[Outcome]) -> Exit {
         return Exit::Done;
     }
     let fine = |node: &NodePlan| node.verdict == Verdict::Nothing && node.held_back.is_empty();
-    let gone_far = |outcome: &Outcome| matches!(outcome.end, End::Done { .. } | End::TimedOut { .. });
+    // Whoever is waited for has its VM, whatever is wrong with what runs in it.
+    let gone_far = |outcome: &Outcome| match &outcome.end {
+        End::Done { .. } | End::TimedOut { .. } => true,
+        End::Failed { failure } => failure.step == Step::Await,
+        End::Interrupted { .. } => false,
+    };
     if selected().any(fine) || outcomes.iter().any(gone_far) { Exit::Partial } else { Exit::Failed }
 }

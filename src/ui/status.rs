@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use super::json::FORMAT_VERSION;
 use super::page::{Page, Tone};
 use crate::status::{NodeStatus, Status};
+use crate::talos::NodeState;
 
 /// How a cluster is, for people: a row for every node, what is wrong, and a last line that counts.
 pub fn status_page(status: &Status, width: usize) -> Page {
@@ -35,6 +36,12 @@ pub fn status_page(status: &Status, width: usize) -> Page {
     }
     for note in &status.notes {
         page.paragraph(0, "note: ", Tone::Plain, note);
+    }
+    let waiting = status.nodes.iter().filter(|node| node.talos == Some(NodeState::Maintenance)).count();
+    if waiting > 0 {
+        let next = "`talosctl apply-config --insecure --nodes ADDRESS --file FILE`";
+        page.gap();
+        page.paragraph(0, "next: ", Tone::Plain, &format!("{waiting} in maintenance mode wait for {next}"));
     }
     let healthy = status.nodes.iter().filter(|node| node.healthy).count();
     let tone = if status.healthy { Tone::Good } else { Tone::Bad };

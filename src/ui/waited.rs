@@ -39,6 +39,11 @@ pub fn waited_text(reports: &[NodeReport<'_>]) -> String {
     for report in reports {
         text.push_str(&details(report));
     }
+    let reached = reports.iter().filter(|report| report.waited.end == End::Reached);
+    let steps: Vec<String> = reached.filter_map(|report| report.waited.sighting.next_step(report.target)).collect();
+    if !steps.is_empty() {
+        writeln!(text, "\nnext:\n  {}", steps.join("\n  ")).expect("writing to a string never fails");
+    }
     text
 }
 
@@ -101,6 +106,7 @@ fn node_json(report: &NodeReport<'_>) -> Value {
         "identity": identity(sighting),
         "talos_version": sighting.version(),
         "evidence": sighting.evidence,
+        "next_step": sighting.next_step(target),
         "seconds": waited.took.as_secs_f64(),
         "checks": sighting.checks,
         "history": waited.history.phases().iter().map(phase).collect::<Vec<_>>(),
