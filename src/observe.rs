@@ -23,8 +23,10 @@ use crate::talos::{Dial, Sighting, Target, Watch};
 /// How much to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// What is ours, or could be.
+    /// What is ours, or could be; all VMs if a node has none, because tag and name may have been changed by hand.
     Ours,
+    /// All VMs in any case: what is left over may have neither tag nor name.
+    AllVms,
     /// And everything that is needed to make VMs, if a node has none.
     ForCreation,
 }
@@ -64,12 +66,14 @@ pub async fn observe<T: Transport>(
         observed.may_order_starts = Some(permissions.has("/", "Sys.Modify"));
     }
     let absent = without_vm(cluster, &observed);
-    if depth == Depth::ForCreation && !absent.is_empty() {
+    let creates = depth == Depth::ForCreation && !absent.is_empty();
+    if depth == Depth::AllVms || !absent.is_empty() {
         let others = others.into_iter().filter(|(_, vm)| !vm.template).collect();
         let needs = Needs::of_nodes(absent);
-        let (others, seen) = try_join(async { Ok(look_at(client, others).await) }, look(client, &needs)).await?;
+        let needed = async { if creates { look(client, &needs).await.map(Some) } else { Ok(None) } };
+        let (others, seen) = try_join(async { Ok(look_at(client, others).await) }, needed).await?;
         add(&mut observed, others);
-        observed.seen = Some(seen);
+        observed.seen = seen;
     }
     Ok(observed)
 }

@@ -80,7 +80,15 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
                 }
                 Attempt::Taken => match self.holder(run, &mark, Some(creation)).await? {
                     Holder::Node(host, pending) => return self.joined(run, mark, host, pending).await.map(Some),
-                    Holder::Nobody => {}
+                    Holder::Nobody => {
+                        let Some(pause) = patience.next() else {
+                            return Err(Trouble::seen(
+                                format!("VMID {} is called taken, and nobody has it", mark.vmid),
+                                "look for what is left of an earlier VM of this number on the storages",
+                            ));
+                        };
+                        self.pause(pause).await?;
+                    }
                     Holder::Stranger(who) if !creation.automatic => {
                         return Err(Trouble::seen(
                             format!("VMID {} is taken: {who}", mark.vmid),
@@ -108,11 +116,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
             return Ok(turn);
         }
         run.begin(Step::Queue);
-        tokio::select! {
-            biased;
-            () = self.stopped.asked() => Err(Trouble::Interrupted(None)),
-            turn = self.volumes.turn(&place) => Ok(turn),
-        }
+        self.turn(&self.volumes, &place).await
     }
 
     /// Somebody answers at the address of a node that has no VM: it may be that somebody made it a moment ago.
@@ -226,6 +230,8 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
     /// What to make of a clone that began and did not end well.
     async fn not_finished(&self, mark: &Mark, error: TaskError) -> Done<Attempt> {
         match error.kind() {
+            // A volume that an earlier VM of this number left behind is in the way as well, and goes by no number.
+            Some(RefusalKind::Exists) if self.is_free(mark.vmid).await? => Err(error.into()),
             Some(RefusalKind::Exists) => Ok(Attempt::Taken),
             // A template is locked while it is backed up, for example.
             Some(RefusalKind::Busy | RefusalKind::Locked(_)) => Ok(Attempt::Again),
@@ -285,7 +291,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
             let ours = Mark::find(config.description()).as_ref() == Some(mark);
             let marked_by_other = !ours && Mark::find(config.description()).is_some();
             match config.lock() {
-                Some(lock) if !marked_by_other => {
+                Some(lock) if ours || (lock == "clone" && !marked_by_other) => {
                     if config.digest().map(str::to_owned) != last_digest {
                         last_digest = config.digest().map(str::to_owned);
                         patience.renew();

@@ -179,7 +179,7 @@ impl<T: Transport, W> Context<'_, T, W> {
         open: &[Difference],
     ) -> Done<()> {
         let place = (Some(held.host.clone()), node.vm.storage.value.clone());
-        let _turn = self.volumes.turn(&place).await;
+        let _turn = self.turn(&self.volumes, &place).await?;
         let edits = open.iter().map(|difference| &difference.edit).filter(|edit| edit.makes_volume());
         let change = change(config, edits);
         let upid = self.client.configure_in_background(&held.host, held.mark.vmid, &change).await?;

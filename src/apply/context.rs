@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use super::event::{End, Event, EventKind, Outcome, Step};
@@ -101,6 +102,15 @@ impl<T: Transport, W> Context<'_, T, W> {
     /// All guests, as they are from now on.
     pub(super) async fn guests(&self) -> Done<Arc<BTreeMap<VmId, Guest>>> {
         self.ask(|| self.roster.guests(self.client)).await
+    }
+
+    /// Waits for a turn, unless everybody is asked to stop.
+    pub(super) async fn turn<K: Ord + Clone>(&self, limits: &Limits<K>, place: &K) -> Done<OwnedSemaphorePermit> {
+        tokio::select! {
+            biased;
+            () = self.stopped.asked() => Err(Trouble::Interrupted(None)),
+            turn = limits.turn(place) => Ok(turn),
+        }
     }
 
     pub(super) async fn is_free(&self, vmid: VmId) -> Done<bool> {

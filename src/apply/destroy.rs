@@ -109,12 +109,8 @@ impl<T: Transport> Context<'_, T, ()> {
             }
             if self.power(&held).await? != Power::Stopped {
                 self.switch_off(run, &mut held, Off::AtOnce).await?;
-                // A number is given to somebody else within seconds, so that it is looked at right before it goes.
-                if self.still_ours(run, &mut held, target).await?.is_none() {
-                    return self.verify(run, &held, target).await;
-                }
             }
-            let trouble = match self.delete(run, &held, target).await {
+            let trouble = match self.delete(run, &mut held, target).await {
                 Ok(()) => return self.verify(run, &held, target).await,
                 Err(trouble) => trouble,
             };
@@ -128,12 +124,18 @@ impl<T: Transport> Context<'_, T, ()> {
         }
     }
 
-    async fn delete(&self, run: &mut Run<'_>, held: &Held, target: &Target) -> Done<()> {
+    /// Deletes the VM when its turn comes. A number is given to somebody else within seconds, so that it is looked at
+    /// right before it goes.
+    async fn delete(&self, run: &mut Run<'_>, held: &mut Held, target: &Target) -> Done<()> {
         let place = storage_of(target).map(|storage| (Some(held.host.clone()), storage));
         let _turn = match &place {
-            Some(place) => Some(self.volumes.turn(place).await),
+            Some(place) => Some(self.turn(&self.volumes, place).await?),
             None => None,
         };
+        if self.still_ours(run, held, target).await?.is_none() {
+            return Ok(());
+        }
+        self.go_on()?;
         run.begin(Step::Delete);
         let upid = self.client.delete_vm(&held.host, target.vmid, target.purge, false).await?;
         let ended = self.finish(&upid).await?;

@@ -12,6 +12,7 @@ use super::settings::{Settings, Stopped};
 use super::trouble::{Done, Trouble};
 use crate::model::{Cluster, HostName, Mark, Node, Role, VmId};
 use crate::plan::{Creation, Identity, NodePlan, Plan, Verdict};
+use crate::proxmox::answers::Power;
 use crate::proxmox::{Client, Transport};
 use crate::talos::{Dial, Goal, NodeState, Target, Watch};
 
@@ -48,7 +49,7 @@ pub async fn apply<T: Transport + Clone, D: Dial>(
             Some(before) => context.not_begun_because(node, before).await,
             None => Box::pin(context.run(node)).await,
         };
-        if held_up.is_none() && !outcome.is_done() {
+        if held_up.is_none() && !outcome.is_done() && !stopped.is_asked() {
             held_up = Some(node.node.to_string());
         }
         outcomes.push((index, outcome));
@@ -95,14 +96,18 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
                 let mut held = self.existing(plan)?;
                 if plan.power_cycle {
                     let way = match self.watch.look(&Target::of(node)).await.state {
-                        NodeState::Configured => Off::Politely,
-                        // There is nothing to lose, and in maintenance a shutdown may come back as a restart.
-                        _ => Off::AtOnce,
+                        // There is nothing to lose, and a shutdown may come back as a restart.
+                        NodeState::Maintenance => Off::AtOnce,
+                        _ => Off::Politely,
                     };
                     self.read(run, &mut held).await?;
                     self.switch_off(run, &mut held, way).await?;
+                    self.converge_or_restart(run, node, &mut held).await?;
+                } else {
+                    // Somebody may have started it since the plan, and then not everything may be changed any more.
+                    held.running = self.power(&held).await? != Power::Stopped;
+                    self.converge(run, node, &mut held, false).await?;
                 }
-                self.converge(run, node, &mut held, false).await?;
                 held
             }
             Verdict::Nothing
@@ -122,6 +127,25 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
             None => Ok(End::Done { talos: None }),
             Some(limit) => self.await_node(run, node, &held, goal, limit).await,
         }
+    }
+
+    /// Changes a VM that was switched off for it. Whatever goes wrong, it is not left off.
+    async fn converge_or_restart(&self, run: &mut Run<'_>, node: &Node, held: &mut Held) -> Done<()> {
+        let Err(trouble) = self.converge(run, node, held, false).await else {
+            return Ok(());
+        };
+        if matches!(trouble, Trouble::Interrupted(_)) {
+            run.warn(format!("VM {} is off: the next run starts it", held.mark.vmid));
+            return Err(trouble);
+        }
+        let step = run.step;
+        let started = self.start(run, held).await;
+        run.step = step;
+        match started {
+            Ok(()) => run.warn(format!("VM {} runs again, without the change", held.mark.vmid)),
+            Err(_) => run.warn(format!("VM {} is off, and could not be started again", held.mark.vmid)),
+        }
+        Err(trouble)
     }
 
     /// Clones and configures, and begins again when another run was at the same node.

@@ -31,7 +31,15 @@ impl<T: Transport, W> Context<'_, T, W> {
     /// Starts a VM that was recognised a moment ago. One that runs already is as good.
     pub(super) async fn start(&self, run: &mut Run<'_>, held: &mut Held) -> Done<()> {
         let vmid = held.mark.vmid;
-        let _turn = self.starts.turn(&held.host).await;
+        let place = held.host.clone();
+        let _turn = if let Some(turn) = self.starts.try_turn(&place) {
+            turn
+        } else {
+            let turn = self.turn(&self.starts, &place).await?;
+            // Somebody may have done something else with it while it waited.
+            self.unlocked(run, held).await?;
+            turn
+        };
         run.begin(Step::Start);
         let mut patience = Patience::new(START_PATIENCE);
         loop {

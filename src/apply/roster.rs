@@ -101,7 +101,7 @@ impl Roster {
                 Some(mark) if mark.cluster == wanted.cluster && mark.node == wanted.node => {
                     found.push(Marked { mark, guest: guest.clone(), pending });
                 }
-                None if config.lock().is_some() => unclear = true,
+                None if config.lock() == Some("clone") => unclear = true,
                 Some(_) | None => drop(lock(&self.strangers).insert(guest.vmid)),
             }
         }

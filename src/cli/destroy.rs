@@ -89,7 +89,8 @@ impl DestroyArgs {
         };
         let client = session.client(ui)?;
         let look = async {
-            let mut observed = observe(client, cluster, Depth::Ours).await?;
+            let depth = if self.left_over.is_some() { Depth::AllVms } else { Depth::Ours };
+            let mut observed = observe(client, cluster, depth).await?;
             observed.talos = ask_nodes(&session.dial, cluster, &observed).await;
             let belongings = belongings(client, &wanted_gone(cluster, &observed, &options)).await?;
             let mut plan = plan_destroy(cluster, &observed, &belongings, &options);

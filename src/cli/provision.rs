@@ -1,6 +1,8 @@
 use std::io;
 use std::time::Duration;
 
+use futures_util::future::join_all;
+
 use super::args::GlobalArgs;
 use super::consent::consent;
 use super::exit::{Ended, Exit};
@@ -9,10 +11,11 @@ use super::plan::Wishes;
 use super::session::{ConnectionArgs, Session, with_session};
 use super::template::make_for;
 use crate::apply::{End, Outcome, Settings, Step, Stop, apply};
-use crate::model::NodeName;
+use crate::model::{Node, NodeName};
 use crate::observe::{Depth, observe};
 use crate::plan::{NodePlan, Plan, Verdict, without_vm};
 use crate::sim::parse_duration;
+use crate::talos::{NodeState, Target, Watch};
 use crate::ui::{Progress, Ui, plan_json, plan_page, provisioned_page};
 
 /// Bring every node to Talos maintenance mode
@@ -26,7 +29,7 @@ pub(super) struct ProvisionArgs {
     #[command(flatten)]
     templates: TemplateWishes,
     /// Do not wait for Talos
-    #[arg(long)]
+    #[arg(long, conflicts_with = "disruptive")]
     no_wait: bool,
     /// How long to wait for Talos on each node, as in 90s or 10m
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = parse_duration)]
@@ -85,6 +88,7 @@ pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mu
         let (outcomes, exit) = match args.carry_out(session, &plan, global, ui).await {
             Ok(outcomes) => {
                 let exit = verdict(&plan, &outcomes);
+                let exit = if args.no_wait { exit } else { ask_the_others(session, &plan, exit, ui).await? };
                 (outcomes, exit)
             }
             // Whoever reads documents gets a last one in any case.
@@ -102,6 +106,27 @@ pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mu
         Ok(exit)
     })
     .await
+}
+
+/// Looks once at the nodes that nothing was done with. Only what is wrong is said; another machine at a node's address
+/// is worth a code.
+async fn ask_the_others(session: &Session, plan: &Plan, exit: Exit, ui: &mut Ui) -> Result<Exit, Ended> {
+    let unchanged = |node: &&Node| {
+        let planned = plan.nodes.iter().find(|planned| planned.node == node.name.value);
+        planned.is_some_and(|planned| planned.selected && planned.running && planned.verdict == Verdict::Nothing)
+    };
+    let nodes: Vec<&Node> = session.cluster.nodes.iter().filter(unchanged).collect();
+    let watch = Watch::new(&session.dial);
+    let looks = join_all(nodes.iter().map(async |node| watch.look(&Target::of(node)).await));
+    let sightings = session.asking(ui, async { Ok(looks.await) }).await?;
+    let mut wrong_host = false;
+    for (node, sighting) in nodes.iter().zip(sightings) {
+        wrong_host |= sighting.state == NodeState::WrongHost;
+        if !matches!(sighting.state, NodeState::Maintenance | NodeState::Configured) {
+            ui.warn(&format!("{} at {} is {sighting}", node.name.value, node.address.value));
+        }
+    }
+    Ok(if wrong_host && exit == Exit::Done { Exit::Partial } else { exit })
 }
 
 impl ProvisionArgs {

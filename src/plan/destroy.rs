@@ -283,7 +283,11 @@ fn broken_quorum(cluster: &Cluster, targets: &[Target], observed: &Observed) -> 
     let Some(stays) = controllers().find(stays) else {
         return Vec::new();
     };
-    let configured = |node: &&Node| observed.talos_state(&node.name.value) == Some(NodeState::Configured);
+    // Whoever is not seen to wait for a configuration may have one.
+    let configured = |node: &&Node| {
+        let runs = matches!(identify(cluster, node, observed), Match::Ours(vm) if vm.is_running());
+        runs && observed.talos_state(&node.name.value) != Some(NodeState::Maintenance)
+    };
     controllers()
         .filter(configured)
         .filter_map(|node| {
@@ -291,7 +295,7 @@ fn broken_quorum(cluster: &Cluster, targets: &[Target], observed: &Observed) -> 
             Some(Obstacle {
                 node: target.node.clone(),
                 message: format!(
-                    "VM {} is a configured control plane, and {} stays: etcd may lose its quorum",
+                    "VM {} is a control plane that may be in use, and {} stays: etcd may lose its quorum",
                     target.vmid, stays.name.value
                 ),
                 fix: format!(

@@ -58,7 +58,9 @@ fn own<'a>(cluster: &Cluster, node: &Node, vm: &'a ObservedVm) -> Match<'a> {
         return Match::Conflict(format!("{} carries the mark of this node and is a template", place(vm)));
     }
     let same_machine = vm.has_mac(node.mac_address.value) || vm.has_address(node.address.value);
-    let half_made = vm.config.lock().is_some() || vm.is_unfinished(node, &cluster_tag(cluster));
+    // Whoever has an address already was configured by somebody.
+    let fresh = vm.addresses().next().is_none();
+    let half_made = vm.config.lock().is_some() || fresh && vm.is_unfinished(node, &cluster_tag(cluster));
     if !same_machine && !half_made {
         let reason = format!(
             "{} carries the mark of this node, but has neither its MAC address {} nor its address {}: is there another \
@@ -79,7 +81,7 @@ fn by_number<'a>(node: &Node, vmid: VmId, observed: &'a Observed) -> Option<Matc
         return Some(Match::Conflict(format!("{vmid} is the number of a container on {}", guest.host)));
     }
     match observed.vms.get(&vmid) {
-        Some(vm) if vm.config.lock().is_some() && vm.mark().is_none() => Some(Match::Making { vmid, guest }),
+        Some(vm) if vm.config.lock() == Some("clone") && vm.mark().is_none() => Some(Match::Making { vmid, guest }),
         Some(vm) => Some(foreign(node, vm, "has the number of this node")),
         None => Some(match (observed.unseen.get(&vmid), observed.host(&guest.host)) {
             (Some(unseen), _) => {

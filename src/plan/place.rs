@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::{Scope, compare, system_slot};
 use super::verdict::{ChosenTemplate, Creation};
-use crate::model::{CloneMode, Cluster, DiskSize, HostName, Node, Role, StorageId, Template, VmId};
-use crate::preflight::{HostSeen, Seen, State, TemplateSeen, missing_template, storage_on};
+use crate::model::{BridgeName, CloneMode, Cluster, DiskSize, HostName, Node, Role, StorageId, Template, VmId};
+use crate::preflight::{HostSeen, Seen, State, TemplateSeen, missing_template, network_path, storage_on};
 use crate::proxmox::answers::Storage;
 use crate::proxmox::types::Reading;
 
@@ -126,6 +126,9 @@ impl<'a> Places<'a> {
                 reasons.push(with_fix(finding.message, finding.fix));
             }
         }
+        let bridges: BTreeSet<&BridgeName> =
+            node.nics.iter().map(|nic| &nic.bridge).chain([&vm.bridge.value]).collect();
+        reasons.extend(bridges.into_iter().filter_map(|bridge| self.no_bridge(bridge, host)));
         let storage = host.storages.iter().flatten().find(|storage| storage.name == vm.storage.value);
         let template = self.template(node, host);
         match (template, storage, reasons.is_empty()) {
@@ -138,6 +141,18 @@ impl<'a> Places<'a> {
                 Err(reasons)
             }
         }
+    }
+
+    /// That a bridge is missing. The list leaves out what the token may not use, so that absence proves something only
+    /// where it may.
+    fn no_bridge(&self, bridge: &BridgeName, host: &HostSeen) -> Option<String> {
+        let seen = host.bridges.as_ref().ok()?;
+        let may_use = self.seen.permissions.has(&network_path(bridge, None), "SDN.Use");
+        let missing = may_use && !seen.iter().any(|seen| seen.name == bridge.as_str());
+        let names: Vec<&str> = seen.iter().map(|seen| seen.name.as_str()).collect();
+        missing.then(|| {
+            format!("there is no bridge {bridge} on {}: use one of {} as `bridge`", host.name, names.join(", "))
+        })
     }
 
     /// The template on the host itself, or one whose disks all hosts can reach.

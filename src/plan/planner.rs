@@ -78,7 +78,7 @@ fn strangers(cluster: &Cluster, observed: &Observed) -> BTreeSet<VmId> {
     let is_node = |vm: &ObservedVm| {
         vm.own_mark().is_some_and(|mark| mark.cluster == cluster.name.value && names.contains(&mark.node))
     };
-    let in_the_making = |vm: &ObservedVm| vm.config.lock().is_some() && vm.mark().is_none();
+    let in_the_making = |vm: &ObservedVm| vm.config.lock() == Some("clone") && vm.mark().is_none();
     let stranger = |vmid: &&VmId| observed.vms.get(vmid).is_none_or(|vm| !is_node(vm) && !in_the_making(vm));
     observed.guests.keys().filter(stranger).copied().collect()
 }
@@ -266,8 +266,19 @@ fn running(
 
 /// Why a running VM must not be interrupted, even when asked to.
 fn not_now(node: &Node, vm: &ObservedVm, observed: &Observed) -> Option<String> {
-    let configured = observed.talos_state(&node.name.value) == Some(NodeState::Configured);
-    (node.role.value == Role::Controller && configured).then(|| {
+    let state = observed.talos_state(&node.name.value);
+    if node.role.value != Role::Controller || state == Some(NodeState::Maintenance) {
+        return None;
+    }
+    if state != Some(NodeState::Configured) {
+        return Some(format!(
+            "it is a control plane whose state cannot be seen ({}): shut it down yourself if it is not in use, and run this \
+             again while VM {} is off",
+            state.map_or_else(|| "it was not asked".to_owned(), |state| state.to_string()),
+            vm.vmid
+        ));
+    }
+    Some({
         format!(
             "it is a configured control plane: make sure that etcd is healthy, shut it down yourself (`talosctl -n {} \
              shutdown`), and run this again while VM {} is off",

@@ -95,7 +95,7 @@ pub(super) fn storage_path(storage: &StorageId) -> String {
 }
 
 /// The place of a local bridge among the permissions. Virtual networks have one below their own zone.
-pub(super) fn network_path(bridge: &BridgeName, vlan: Option<VlanTag>) -> String {
+pub(crate) fn network_path(bridge: &BridgeName, vlan: Option<VlanTag>) -> String {
     let vlan = vlan.map_or(String::new(), |vlan| format!("/{vlan}"));
     format!("/sdn/zones/localnetwork/{bridge}{vlan}")
 }

@@ -1,6 +1,9 @@
 //! Changes of VMs that run: what is applied, what waits, what is held back, and what is interrupted when asked to.
 
-use pvetalos::plan::{Options, Verdict};
+use pvetalos::apply::{End, Event, EventKind, Settings, Step, Stop, destroy};
+use pvetalos::plan::{DestroyOptions, Options, Verdict};
+use pvetalos::proxmox::Method;
+use pvetalos::sim::Fault;
 use serde_json::Value;
 
 use crate::lab::{Lab, cluster, options};
@@ -71,6 +74,38 @@ async fn nodes_are_cycled_one_after_the_other() {
     let expected = ["4003/status/stop", "4003/status/start", "4004/status/stop", "4004/status/start"];
     assert_eq!(power, expected.map(|path| format!("/nodes/pve/qemu/{path}")));
     lab.check_promises();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_change_is_refused_is_not_left_off() {
+    let mut lab = provisioned().await;
+    lab.cluster = cluster(&SAMPLE.replace("bc:24:11:20:00:21", "bc:24:11:20:99:21"));
+    let refusal = "Permission check failed (/sdn/zones/localnetwork/vmbr0, SDN.Use)";
+    lab.simulator.inject(Fault::answer(403, refusal).of(Method::Put, "/nodes/*/qemu/4003/config").always());
+    let disruptive = Options { disruptive: true, ..options() };
+    let outcomes = lab.provision_with(&disruptive).await.expect("Proxmox answers");
+    assert!(outcomes.len() == 1 && !outcomes[0].is_done(), "{outcomes:#?}");
+    assert_eq!(outcomes[0].warnings, ["VM 4003 runs again, without the change"]);
+    assert_eq!(lab.made()["4003"]["running"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_destroy_that_is_stopped_begins_nothing_new() {
+    let lab = provisioned().await;
+    let plan = lab.plan_destroy(&DestroyOptions::default()).await.expect("Proxmox answers");
+    let (stop, stopped) = Stop::new();
+    // One at a time, and stopped as soon as the first begins to go.
+    let settings = Settings { volumes_per_storage: 1, ..Settings::default() };
+    let tell = |event: Event| {
+        if matches!(event.kind, EventKind::Began { step: Step::Delete }) {
+            stop.stop();
+        }
+    };
+    let client = lab.client();
+    let outcomes = destroy(&client, &lab.cluster, &plan, &settings, &stopped, &tell).await;
+    assert!(outcomes.iter().all(|outcome| matches!(outcome.end, End::Interrupted { .. })), "{outcomes:#?}");
+    lab.check_promises();
+    assert_eq!(lab.made().len(), 4, "only the one that had begun is gone");
 }
 
 #[tokio::test(start_paused = true)]
