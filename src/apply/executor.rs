@@ -104,7 +104,8 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
                     self.switch_off(run, &mut held, way).await?;
                     self.converge_or_restart(run, node, &mut held).await?;
                 } else {
-                    // Somebody may have started it since the plan, and then not everything may be changed any more.
+                    // Somebody may have moved or started it since the plan, and then not everything may be changed any more.
+                    self.read(run, &mut held).await?;
                     held.running = self.power(&held).await? != Power::Stopped;
                     self.converge(run, node, &mut held, false).await?;
                 }

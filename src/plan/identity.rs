@@ -189,8 +189,11 @@ mod tests {
         case(&own("template: 1"), "", "conflict: VM 4000 on pve carries the mark of this node and is a template");
         let elsewhere = "net0: virtio=BC:24:11:99:00:11,bridge=vmbr0\nipconfig0: ip=10.0.0.1/8";
         case(&own(elsewhere), "", "is there another cluster with the name `home`?");
-        // A clone of ours that was never configured has neither, and is ours all the same.
-        case(&[own_vm(Power::Stopped, &format!("{elsewhere}\ntags: talos;template"))], "", "ours: 4000");
+        // A clone of ours that was never configured has neither, and is ours all the same; one with an address of its own
+        // was configured by somebody.
+        let off = |options: &str| [own_vm(Power::Stopped, &format!("{options}\ntags: talos;template"))];
+        case(&off("net0: virtio=BC:24:11:99:00:11,bridge=vmbr0\nipconfig0: ip=dhcp"), "", "ours: 4000");
+        case(&off(elsewhere), "", "is there another cluster with the name `home`?");
     }
 
     #[test]
