@@ -152,6 +152,10 @@ fn a_missing_template_storage_or_host_is_named_with_what_is_there() {
     refused(&run, &["worker-2"], &["there is no storage fast on pve", "local, local-lvm"]);
     let run = planned(&nodes(&[("node: pve", "node: pve9")]), WORLD, &[]);
     refused(&run, &["worker-2"], &["there is no host pve9", "use one of pve"]);
+    let elsewhere = nodes(&[("network: {", "network: {bridge: vmbr9, ")]);
+    let run = planned(&elsewhere, WORLD, &[]);
+    assert!(run.stdout.contains("there is no bridge vmbr9 on pve: use one of vmbr0 as `bridge`"), "{run}");
+    assert_eq!(run.exit, 3, "{run}");
 }
 
 #[test]
