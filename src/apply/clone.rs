@@ -349,7 +349,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
 
     /// The VM of this node that somebody has made meanwhile, if there is one.
     async fn join_made(&self, run: &mut Run<'_>, mark: &Mark) -> Done<Option<Held>> {
-        let (found, _) = self.all_marked(mark, None).await?;
+        let found = self.all_marked(mark, None).await?;
         match found.as_slice() {
             [] => Ok(None),
             [one] => self.join_marked(run, one).await.map(Some),
@@ -358,16 +358,13 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
     }
 
     /// All VMs with the mark of a node but this one. What is not yet clear is waited for.
-    async fn all_marked(&self, mark: &Mark, but: Option<VmId>) -> Done<(Vec<Marked>, bool)> {
+    async fn all_marked(&self, mark: &Mark, but: Option<VmId>) -> Done<Vec<Marked>> {
         let mut patience = Patience::new(LOCK_PATIENCE);
         loop {
             let (found, unclear) = self.ask(|| self.roster.marked(self.client, mark, but)).await?;
-            if !unclear {
-                return Ok((found, false));
-            }
-            match patience.next() {
+            match patience.next().filter(|_| unclear) {
                 Some(pause) => self.pause(pause).await?,
-                None => return Ok((found, true)),
+                None => return Ok(found),
             }
         }
     }
@@ -416,7 +413,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
         if !held.may_have_twin {
             return Ok(Some(held));
         }
-        let (twins, _) = self.all_marked(&held.mark, Some(held.mark.vmid)).await?;
+        let twins = self.all_marked(&held.mark, Some(held.mark.vmid)).await?;
         let Some(twin) = twins.into_iter().min_by_key(|twin| twin.mark.vmid) else {
             return Ok(Some(held));
         };

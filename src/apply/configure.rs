@@ -103,7 +103,7 @@ impl<T: Transport, W> Context<'_, T, W> {
     ///
     /// The order is that of safety: new volumes, then sizes, then everything else in one write. The cluster's tag is in
     /// that last one, so that a VM without it is known to be unfinished.
-    pub(super) async fn converge(&self, run: &mut Run<'_>, node: &Node, held: &mut Held, disruptive: bool) -> Done<()> {
+    pub(super) async fn converge(&self, run: &mut Run<'_>, node: &Node, held: &mut Held) -> Done<()> {
         let tag = cluster_tag(self.cluster);
         let mut errors = Errors::default();
         let mut grown = None;
@@ -118,7 +118,7 @@ impl<T: Transport, W> Context<'_, T, W> {
                 return Err(Trouble::seen(refusal.clone(), hint));
             }
             let mut open = comparison.differences;
-            open.retain(|difference| self.may_mend(difference, held, disruptive));
+            open.retain(|difference| self.may_mend(difference, held));
             if open.is_empty() {
                 return Ok(());
             }
@@ -149,13 +149,13 @@ impl<T: Transport, W> Context<'_, T, W> {
         ))
     }
 
-    fn may_mend(&self, difference: &Difference, held: &Held, disruptive: bool) -> bool {
+    fn may_mend(&self, difference: &Difference, held: &Held) -> bool {
         let refused = match difference.edit {
             Edit::Set(PlainKey::Startup, _) => self.no_startup.load(Ordering::Relaxed),
             Edit::Set(PlainKey::Tags, _) => self.no_tags.load(Ordering::Relaxed),
             _ => false,
         };
-        !refused && (!held.running || disruptive || difference.effect != Effect::Disruptive)
+        !refused && (!held.running || difference.effect != Effect::Disruptive)
     }
 
     /// Makes a disk larger. Where other options of the same disk wait for a power cycle, they wait together with the size
@@ -264,7 +264,7 @@ impl<T: Transport, W> Context<'_, T, W> {
         for _ in 0..ROUNDS {
             self.go_on()?;
             let config = self.ask(|| self.client.vm_pending(host, mark.vmid)).await?.wanted();
-            let same = config.name() == Some(node.name.value.as_str()) && has_mac(&config, node);
+            let same = config.name() == Some(node.name.value.as_str()) && config.has_mac(node.mac_address.value);
             if !same || config.is_template() || Mark::find(config.description()).is_some_and(|found| found != *mark) {
                 return Err(Trouble::seen(
                     format!("VM {} is not what it was when the plan was made; it was not touched", mark.vmid),
@@ -312,13 +312,6 @@ impl<T: Transport, W> Context<'_, T, W> {
         self.finish(&upid).await?;
         Ok(())
     }
-}
-
-fn has_mac(config: &VmConfig, node: &Node) -> bool {
-    let wanted = node.mac_address.value;
-    config
-        .cards()
-        .any(|(_, card)| card.known().and_then(|card| card.mac.as_ref()).is_some_and(|mac| mac.address() == wanted))
 }
 
 /// One write of several edits, which Proxmox refuses if the VM has changed meanwhile.

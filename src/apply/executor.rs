@@ -84,7 +84,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
             Verdict::Create(creation) => self.make(run, node, creation).await?,
             Verdict::Join => {
                 let mut held = self.join(run, plan).await?;
-                self.converge(run, node, &mut held, false).await?;
+                self.converge(run, node, &mut held).await?;
                 held
             }
             Verdict::Adopt => {
@@ -107,7 +107,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
                     // Somebody may have moved or started it since the plan, and then not everything may be changed any more.
                     self.read(run, &mut held).await?;
                     held.running = self.power(&held).await? != Power::Stopped;
-                    self.converge(run, node, &mut held, false).await?;
+                    self.converge(run, node, &mut held).await?;
                 }
                 held
             }
@@ -132,7 +132,7 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
 
     /// Changes a VM that was switched off for it. Whatever goes wrong, it is not left off.
     async fn converge_or_restart(&self, run: &mut Run<'_>, node: &Node, held: &mut Held) -> Done<()> {
-        let Err(trouble) = self.converge(run, node, held, false).await else {
+        let Err(trouble) = self.converge(run, node, held).await else {
             return Ok(());
         };
         if matches!(trouble, Trouble::Interrupted(_)) {
@@ -155,14 +155,14 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
             let Some(mut held) = self.create(run, node, creation).await? else {
                 continue;
             };
-            self.converge(run, node, &mut held, false).await?;
+            self.converge(run, node, &mut held).await?;
             let vmid = held.mark.vmid;
             let Some(mut held) = self.alone(run, held, Moment::Configured).await? else {
                 continue;
             };
             if held.mark.vmid != vmid {
                 // Another run's VM may not be as far as ours was.
-                self.converge(run, node, &mut held, false).await?;
+                self.converge(run, node, &mut held).await?;
             }
             return Ok(held);
         }

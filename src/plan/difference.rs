@@ -62,11 +62,6 @@ impl Edit {
         }
     }
 
-    /// Whether Proxmox may refuse it to a token that may do all the rest: it wants rights on the whole cluster.
-    pub fn is_privileged(&self) -> bool {
-        matches!(self, Self::Set(PlainKey::Startup | PlainKey::Tags, _))
-    }
-
     /// Adds it to a change of options; a growth is none.
     pub fn add_to(&self, change: &mut ConfigChange) {
         match self {

@@ -5,7 +5,7 @@ use super::observed_vms::ObservedVms;
 use crate::model::{HostName, MacAddress, Mark, Node, NodeName, Tag, VmId};
 use crate::preflight::{Seen, Unseen};
 use crate::proxmox::answers::{Guest, Power, VmConfig, VmPending};
-use crate::proxmox::types::{IpConfig, Ipv4Config, Ipv6Config, NetworkCard};
+use crate::proxmox::types::{IpConfig, Ipv4Config, Ipv6Config};
 use crate::talos::{NodeState, Sighting};
 
 /// What Proxmox showed, as far as the plan needs it.
@@ -100,7 +100,7 @@ impl ObservedVm {
     }
 
     pub fn has_mac(&self, mac: MacAddress) -> bool {
-        config_has_mac(&self.config, mac)
+        self.config.has_mac(mac)
     }
 
     pub fn has_address(&self, address: IpAddr) -> bool {
@@ -117,21 +117,13 @@ impl ObservedVm {
 pub(crate) fn is_unfinished(pending: &VmPending, running: bool, node: &Node, tag: &Tag) -> bool {
     let config = pending.in_effect();
     let configured = config.tags().contains(tag)
-        || config_has_mac(&config, node.mac_address.value)
+        || config.has_mac(node.mac_address.value)
         || config_has_address(&config, node.address.value);
     !running && !configured
 }
 
-fn config_has_mac(config: &VmConfig, mac: MacAddress) -> bool {
-    config.cards().any(|(_, card)| card.known().is_some_and(|card| has_mac(card, mac)))
-}
-
 fn config_has_address(config: &VmConfig, address: IpAddr) -> bool {
     config.ip_configs().any(|(_, config)| config.known().is_some_and(|config| has_address(config, address)))
-}
-
-fn has_mac(card: &NetworkCard, mac: MacAddress) -> bool {
-    card.mac.as_ref().is_some_and(|stored| stored.address() == mac)
 }
 
 fn has_address(config: &IpConfig, address: IpAddr) -> bool {

@@ -3,6 +3,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+use crate::model::MacAddress;
 use crate::proxmox::lenient;
 use crate::proxmox::types::{
     Agent, BootOrder, CardIndex, Cpu, DiskSlot, Drive, DriveBus, DriveSlot, EfiDisk, IpConfig, MachineType, Memory,
@@ -107,6 +108,13 @@ impl VmConfig {
     /// All network cards, by number.
     pub fn cards(&self) -> impl Iterator<Item = (CardIndex, Reading<NetworkCard>)> {
         indexes().filter_map(|index| Some((index, self.card(index)?)))
+    }
+
+    /// Whether one of its cards has this address.
+    pub fn has_mac(&self, address: MacAddress) -> bool {
+        self.cards().any(|(_, card)| {
+            card.known().and_then(|card| card.mac.as_ref()).is_some_and(|mac| mac.address() == address)
+        })
     }
 
     pub fn ip_config(&self, index: CardIndex) -> Option<Reading<IpConfig>> {
