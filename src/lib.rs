@@ -17,6 +17,8 @@ pub mod apply;
 pub mod cli;
 pub mod config;
 pub mod factory;
+pub mod handover;
+pub mod init;
 pub mod model;
 pub mod observe;
 pub mod plan;

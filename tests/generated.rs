@@ -4,12 +4,15 @@
 
 use std::path::Path;
 
+use clap_complete::Shell;
+use pvetalos::cli::{command_reference, completion_script, manual_pages};
 use pvetalos::config::{Schema, reference, schema};
 
 #[track_caller]
 fn is_current(file: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     if std::env::var_os("UPDATE").is_some() {
+        std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("the folder can be made");
         std::fs::write(&path, wanted).expect("the file can be written");
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
@@ -29,6 +32,32 @@ fn the_schema_of_pvetalos_yaml_is_current() {
 #[test]
 fn the_configuration_reference_is_current() {
     is_current("docs/configuration.md", &reference());
+}
+
+#[test]
+fn the_command_reference_is_current() {
+    is_current("docs/commands.md", &command_reference());
+}
+
+#[test]
+fn the_completions_are_current() {
+    let shells = [(Shell::Bash, "pvetalos.bash"), (Shell::Zsh, "_pvetalos"), (Shell::Fish, "pvetalos.fish")];
+    for (shell, file) in shells {
+        is_current(&format!("share/completions/{file}"), &completion_script(shell));
+    }
+}
+
+/// One for every command, and none of a command that is gone.
+#[test]
+fn the_manual_pages_are_current() {
+    let pages = manual_pages();
+    for (file, page) in &pages {
+        is_current(&format!("share/man/{file}"), page);
+    }
+    let folder = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("share/man")).expect("it is there");
+    let committed = folder.map(|entry| entry.expect("it can be read").file_name().into_string().expect("it is UTF-8"));
+    let gone: Vec<String> = committed.filter(|name| !pages.iter().any(|(file, _)| file == name)).collect();
+    assert!(gone.is_empty(), "pages of commands that are gone: {gone:?}");
 }
 
 /// Compiled without a `protoc`, and committed so that building needs neither compiler nor plug-in.

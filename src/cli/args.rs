@@ -2,8 +2,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::completions::CompletionsArgs;
 use super::destroy::DestroyArgs;
 use super::doctor::DoctorArgs;
+use super::init::InitArgs;
+use super::man::ManArgs;
+use super::output::OutputArgs;
 use super::plan::PlanArgs;
 use super::provision::ProvisionArgs;
 use super::schema::SchemaArgs;
@@ -52,9 +56,13 @@ pub(super) enum Command {
     Doctor(DoctorArgs),
     Template(TemplateArgs),
     Schematic(SchematicArgs),
-    Schema(SchemaArgs),
-    Simulate(SimulateArgs),
     Wait(WaitArgs),
+    Output(OutputArgs),
+    Simulate(SimulateArgs),
+    Init(InitArgs),
+    Schema(SchemaArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 /// The variables behind some flags are read by `config`: it knows which of the two gave a value, and has one rule for
@@ -68,7 +76,7 @@ pub(super) struct GlobalArgs {
     #[arg(long, help = SETTINGS, global = true, value_name = "FILE", help_heading = "Input")]
     settings: Option<PathBuf>,
     #[arg(long, global = true, value_name = "NAME", help_heading = "Input", help = CLUSTER_NAME)]
-    cluster_name: Option<String>,
+    pub(super) cluster_name: Option<String>,
     /// A file that holds the API token as `user@realm!name=secret`
     #[arg(long, global = true, value_name = "FILE", help_heading = "Input")]
     token_file: Option<PathBuf>,

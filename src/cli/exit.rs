@@ -21,6 +21,29 @@ pub enum Exit {
     Interrupted = 130,
 }
 
+impl Exit {
+    pub const ALL: [Self; 7] =
+        [Self::Done, Self::Failed, Self::WrongInput, Self::Partial, Self::Pending, Self::Unhealthy, Self::Interrupted];
+
+    /// What the number means, for the manual.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "done, or nothing to do",
+            Self::Failed => "failed, and nothing succeeded; or declined",
+            Self::WrongInput => "wrong usage or input; nothing was changed",
+            Self::Partial => {
+                "some nodes failed, were refused, are in conflict, were held back or timed out; `plan`: some would be; \
+                 `destroy`: something stands in the way"
+            }
+            Self::Pending => "`plan --exit-code`: there is something to do",
+            Self::Unhealthy => {
+                "`status --exit-code`: a node is not healthy; `doctor`: something has to be mended first"
+            }
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)

@@ -6,7 +6,10 @@ use clap::Parser;
 
 use super::args::{Arguments, Command};
 use super::exit::Exit;
-use super::{destroy, doctor, plan, provision, schema, schematic, simulate, status, template, validate, wait};
+use super::{
+    completions, destroy, doctor, init, man, output, plan, provision, schema, schematic, simulate, status, template,
+    validate, wait,
+};
 use crate::ui::{LogFormat, Talk, Ui, start_log};
 
 /// Runs one command of the program.
@@ -44,9 +47,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
         Command::Template(args) => run(template::template(args, global, &mut ui)),
         Command::Schematic(args) => run(schematic::schematic(args, global, &mut ui)),
-        Command::Schema(args) => schema::schema(args, global, &mut ui),
-        Command::Simulate(args) => run(simulate::simulate(args, global, &mut ui)),
         Command::Wait(args) => run(wait::wait(args, global, &mut ui)),
+        Command::Output(args) => run(output::output(args, global, &mut ui)),
+        Command::Simulate(args) => run(simulate::simulate(args, global, &mut ui)),
+        Command::Init(args) => init::init(args, global, &mut ui),
+        Command::Schema(args) => schema::schema(args, global, &mut ui),
+        Command::Completions(args) => completions::completions(args, &mut ui),
+        Command::Man(args) => man::man(args, &mut ui),
     };
     match result {
         Ok(exit) => exit,

@@ -1,15 +1,20 @@
 //! The command line: one small file a command.
 
 mod args;
+mod completions;
 mod consent;
 mod destroy;
 mod doctor;
 mod exit;
+mod init;
 mod interrupt;
 mod main;
+mod man;
+mod output;
 mod plan;
 mod pretend;
 mod provision;
+mod reference;
 mod schema;
 mod schematic;
 mod session;
@@ -22,5 +27,8 @@ mod wait;
 mod way;
 mod world;
 
+pub use completions::completion_script;
 pub use exit::Exit;
 pub use main::main;
+pub use man::manual_pages;
+pub use reference::command_reference;

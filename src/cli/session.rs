@@ -1,4 +1,5 @@
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use super::pretend::Pretended;
 use super::talos::TalosArgs;
 use super::way::Way;
 use crate::apply::Settings;
-use crate::config::{Connection, Explain, Loaded, load};
+use crate::config::{Connection, Explain, Loaded, Problem, load};
 use crate::model::{Cluster, TokenId};
 use crate::proxmox::task::Pace;
 use crate::proxmox::{Client, HttpsTransport, ProxmoxError, SetupError, Timing, Trust};
@@ -84,11 +85,43 @@ pub(super) async fn with_session(
     let Some(session) = open(args, global, ui) else {
         return Ok(Exit::WrongInput);
     };
-    let result = match work(&session, ui).await {
+    let result = work(&session, ui).await;
+    ended(result, session.pretended.as_ref(), ui)
+}
+
+/// The same for work that asks only the nodes, so that neither the address of Proxmox nor a token is needed. Whether
+/// there is a way to them is left to the work, which may find more mistakes.
+pub(super) async fn with_nodes(
+    args: &TalosArgs,
+    global: &GlobalArgs,
+    ui: &mut Ui,
+    work: impl AsyncFnOnce(&Cluster, Result<AnyDial, Problem>, &mut Ui) -> Result<Exit, Ended>,
+) -> io::Result<Exit> {
+    let Some(cluster) = load_cluster(global, ui) else {
+        return Ok(Exit::WrongInput);
+    };
+    let pretended = match &global.simulate {
+        None => None,
+        Some(file) => match pretend(file, ui) {
+            None => return Ok(Exit::WrongInput),
+            pretended => pretended,
+        },
+    };
+    let dial = match &pretended {
+        Some(pretended) => Ok(AnyDial::new(pretended.simulator().guest_network())),
+        None => args.dial(),
+    };
+    let result = work(&cluster, dial, ui).await;
+    ended(result, pretended.as_ref(), ui)
+}
+
+/// Keeps the simulated world, if there is one.
+fn ended(result: Result<Exit, Ended>, pretended: Option<&Pretended>, ui: &mut Ui) -> io::Result<Exit> {
+    let result = match result {
         Ok(exit) | Err(Ended::With(exit)) => Ok(exit),
         Err(Ended::Unwritable(error)) => Err(error),
     };
-    if let Some(Err(problem)) = session.pretended.as_ref().map(Pretended::keep) {
+    if let Some(Err(problem)) = pretended.map(Pretended::keep) {
         ui.show_problems(&[problem]);
         return result.map(|_| Exit::Failed);
     }
@@ -98,13 +131,7 @@ pub(super) async fn with_session(
 fn open(args: &ConnectionArgs, global: &GlobalArgs, ui: &mut Ui) -> Option<Session> {
     let cluster = load_cluster(global, ui)?;
     match &global.simulate {
-        Some(file) => match Pretended::open(file) {
-            Ok(pretended) => Some(simulated(cluster, pretended, ui)),
-            Err(problems) => {
-                ui.show_problems(&problems);
-                None
-            }
-        },
+        Some(file) => pretend(file, ui).map(|pretended| simulated(cluster, pretended)),
         None => real(args, cluster, ui),
     }
 }
@@ -119,10 +146,23 @@ fn load_cluster(global: &GlobalArgs, ui: &mut Ui) -> Option<Cluster> {
     cluster
 }
 
-fn simulated(cluster: Cluster, pretended: Pretended, ui: &mut Ui) -> Session {
-    let file = pretended.file.display();
-    let kept = if pretended.goes_on { "goes on in" } else { "is kept in" };
-    ui.say(&format!("SIMULATION: nothing real is touched; the world {kept} {file}\n"));
+/// The simulated world of a file; what is wrong with it is shown.
+fn pretend(file: &Path, ui: &mut Ui) -> Option<Pretended> {
+    match Pretended::open(file) {
+        Ok(pretended) => {
+            let file = pretended.file.display();
+            let kept = if pretended.goes_on { "goes on in" } else { "is kept in" };
+            ui.say(&format!("SIMULATION: nothing real is touched; the world {kept} {file}\n"));
+            Some(pretended)
+        }
+        Err(problems) => {
+            ui.show_problems(&problems);
+            None
+        }
+    }
+}
+
+fn simulated(cluster: Cluster, pretended: Pretended) -> Session {
     let simulator = pretended.simulator();
     Session {
         cluster,

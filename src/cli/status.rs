@@ -44,7 +44,8 @@ pub(super) async fn status(args: &StatusArgs, global: &GlobalArgs, ui: &mut Ui) 
     .await
 }
 
-async fn look(session: &Session, client: &Client<Way>) -> Result<Status, ProxmoxError> {
+/// Looks at Proxmox and at the nodes.
+pub(super) async fn look(session: &Session, client: &Client<Way>) -> Result<Status, ProxmoxError> {
     let cluster = &session.cluster;
     let mut observed = observe(client, cluster, Depth::Ours).await?;
     observed.talos = ask_nodes(&session.dial, cluster, &observed).await;

@@ -6,9 +6,10 @@ use clap::ValueEnum;
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
 use super::interrupt::Interrupts;
+use super::session::with_nodes;
 use super::talos::TalosArgs;
-use crate::config::{Explain, Loaded, Problem, Severity, load};
-use crate::model::Node;
+use crate::config::{Problem, named_nodes};
+use crate::model::{Cluster, Node};
 use crate::sim::parse_duration;
 use crate::talos::{End, Goal, NodeState, Target, VmFacts, Watch, diagnose};
 use crate::ui::{NodeReport, Ui, pretty, to_yaml, waited_json, waited_text};
@@ -27,7 +28,7 @@ pub(super) struct WaitArgs {
     timeout: Duration,
     /// Only these nodes
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    only: Vec<String>,
+    only: Option<Vec<String>>,
     #[command(flatten)]
     talos: TalosArgs,
 }
@@ -53,57 +54,45 @@ impl From<WantedState> for Goal {
 }
 
 pub(super) async fn wait(args: &WaitArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
-    let Loaded { cluster, problems, .. } = load(global.inputs(), Explain::No);
-    ui.show_problems(&problems);
-    let Some(cluster) = cluster else {
-        return Ok(Exit::WrongInput);
-    };
-    let (nodes, dial) = match (chosen(&cluster.nodes, &args.only), args.talos.dial()) {
-        (Ok(nodes), Ok(dial)) => (nodes, dial),
-        (nodes, dial) => {
-            let wrong: Vec<Problem> = nodes.err().into_iter().chain(dial.err()).collect();
-            ui.show_problems(&wrong);
-            return Ok(Exit::WrongInput);
+    with_nodes(&args.talos, global, ui, async |cluster, dial, ui| {
+        let (targets, dial) = match (args.targets(cluster), dial) {
+            (Ok(targets), Ok(dial)) => (targets, dial),
+            (targets, dial) => {
+                let wrong: Vec<Problem> = targets.err().into_iter().flatten().chain(dial.err()).collect();
+                ui.show_problems(&wrong);
+                return Ok(Exit::WrongInput);
+            }
+        };
+        let (watch, goal) = (Watch::new(dial), Goal::from(args.goal));
+        let mut states: Vec<Option<NodeState>> = vec![None; targets.len()];
+        let waits = watch.wait_for_all(&targets, goal, args.timeout, |index, sighting| {
+            if states[index].replace(sighting.state) != Some(sighting.state) {
+                ui.say(&format!("{}: {sighting}", targets[index].name));
+            }
+        });
+        let Some(waited) = Interrupts::new()?.or(waits).await else {
+            return Ok(Exit::Interrupted);
+        };
+        let reports: Vec<NodeReport> =
+            targets.iter().zip(waited).map(|(target, waited)| report(target, goal, waited)).collect();
+        match global.output {
+            OutputFormat::Table => ui.show(&waited_text(&reports))?,
+            OutputFormat::Json => ui.print(&pretty(&waited_json(&reports)))?,
+            OutputFormat::Yaml => ui.print(&to_yaml(&waited_json(&reports)))?,
         }
-    };
-    let targets: Vec<Target> = nodes.iter().map(|node| Target::of(node)).collect();
-    let (watch, goal) = (Watch::new(dial), Goal::from(args.goal));
-    let mut interrupts = Interrupts::new()?;
-    let mut states: Vec<Option<NodeState>> = vec![None; targets.len()];
-    let waits = watch.wait_for_all(&targets, goal, args.timeout, |index, sighting| {
-        if states[index].replace(sighting.state) != Some(sighting.state) {
-            ui.say(&format!("{}: {sighting}", targets[index].name));
-        }
-    });
-    let Some(waited) = interrupts.or(waits).await else {
-        return Ok(Exit::Interrupted);
-    };
-    let reports: Vec<NodeReport> =
-        targets.iter().zip(waited).map(|(target, waited)| report(target, goal, waited)).collect();
-    match global.output {
-        OutputFormat::Table => ui.show(&waited_text(&reports))?,
-        OutputFormat::Json => ui.print(&pretty(&waited_json(&reports)))?,
-        OutputFormat::Yaml => ui.print(&to_yaml(&waited_json(&reports)))?,
-    }
-    let all = reports.iter().all(|report| report.waited.end == End::Reached);
-    Ok(if all { Exit::Done } else { Exit::Partial })
+        let all = reports.iter().all(|report| report.waited.end == End::Reached);
+        Ok(if all { Exit::Done } else { Exit::Partial })
+    })
+    .await
 }
 
-/// The nodes of these names, all without any; a name that is none is a mistake rather than nothing to do.
-fn chosen<'n>(nodes: &'n [Node], only: &[String]) -> Result<Vec<&'n Node>, Problem> {
-    let has = |node: &Node, name: &String| node.name.value.as_str() == name;
-    let unknown: Vec<String> =
-        only.iter().filter(|name| !nodes.iter().any(|node| has(node, name))).map(|name| format!("`{name}`")).collect();
-    if !unknown.is_empty() {
-        let names: Vec<&str> = nodes.iter().map(|node| node.name.value.as_str()).collect();
-        return Err(Problem {
-            severity: Severity::Error,
-            message: format!("--only: there is no node {}", unknown.join(", ")),
-            places: Vec::new(),
-            hint: Some(format!("the nodes are {}", names.join(", "))),
-        });
+impl WaitArgs {
+    /// The nodes that are meant: those that are named, all without any.
+    fn targets(&self, cluster: &Cluster) -> Result<Vec<Target>, Vec<Problem>> {
+        let only = self.only.as_ref().map(|names| named_nodes(cluster, names, "--only")).transpose()?;
+        let meant = |node: &&Node| only.as_ref().is_none_or(|only| only.contains(&node.name.value));
+        Ok(cluster.nodes.iter().filter(meant).map(Target::of).collect())
     }
-    Ok(nodes.iter().filter(|node| only.is_empty() || only.iter().any(|name| has(node, name))).collect())
 }
 
 fn report(target: &Target, goal: Goal, waited: crate::talos::Waited) -> NodeReport<'_> {

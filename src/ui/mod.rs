@@ -1,10 +1,12 @@
 //! The only room that prints: results to standard output, talk to standard error.
 
+mod begun;
 mod destroy;
 mod documents;
 mod explanation;
 mod findings;
 mod gate;
+mod handover;
 mod json;
 mod log;
 mod outcomes;
@@ -21,11 +23,13 @@ mod templates;
 mod waited;
 mod yaml;
 
+pub use begun::{begun_json, begun_text};
 pub use destroy::{destroy_json, destroy_page};
 pub use documents::Documents;
 pub use explanation::explanation;
 pub use findings::{findings_json, findings_text};
 pub use gate::{Talk, Ui};
+pub use handover::{handover_json, talconfig, talosctl_script};
 pub use json::{cluster_json, pretty};
 pub use log::{LogFormat, start_log};
 pub use outcomes::{destroyed_page, provisioned_page};

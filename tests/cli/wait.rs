@@ -125,7 +125,7 @@ fn wrong_input_is_exit_2_and_nobody_is_asked() {
         assert!(run.stderr.contains(expected) && !run.stderr.contains("hunter2"), "{run}");
     }
     let workdir = Workdir::with_nodes(NODES);
-    case(&workdir, &["--only", "cp-1,cp-9"], "--only: there is no node `cp-9`");
+    case(&workdir, &["--only", "cp-1,cp-9"], "no node has the name `cp-9`");
     case(&workdir, &["--timeout", "soon"], "`soon` is not a duration");
     case(&workdir, &["--for", "tea"], "invalid value 'tea'");
     case(&workdir, &["--talos-proxy", "http://me:hunter2@127.0.0.1:1"], "--talos-proxy: this is not a proxy like");
