@@ -37,7 +37,7 @@ fn add(page: &mut String, line: &str) {
 
 fn section(page: &mut String, command: &Command, parent: &str) {
     let name = format!("{parent} {}", command.get_name());
-    let level = "#".repeat(1 + name.split(' ').count());
+    let level = "#".repeat(name.split(' ').count());
     add(page, &format!("\n{level} {name}\n"));
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
     // Its first line has no full stop, because it is a heading elsewhere.

@@ -26,55 +26,47 @@ pub fn handover_json(handover: &Handover) -> Value {
 /// Only nodes that wait for a configuration and have proven which machine they are get one; of the others it is said why
 /// not. Nothing that would make a second cluster of the first is offered once a node is configured.
 pub fn talosctl_script(cluster: &Cluster, handover: &Handover) -> String {
-    let nodes: Vec<(&Node, &NodeHandover)> = cluster.nodes.iter().zip(&handover.nodes).collect();
-    let begun = nodes.iter().any(|(_, node)| node.is_configured());
     let mut script = String::new();
     let mut line = |text: &str| writeln!(script, "{text}").expect("writing to a string never fails");
-    // What has been done once is shown, but not to be done again.
-    let once = if begun { "# " } else { "" };
-
+    let name = &handover.cluster;
     line(&format!(
-        "# What remains to be done for the cluster {}. Read it first; run it line by line.",
-        handover.cluster
+        "# What remains to be done for the cluster {name}. Read it first; then run it, also more than once.\n"
     ));
-    line("");
-    let first = handover.nodes.iter().find(|node| node.role == Role::Controller).or(handover.nodes.first());
+    let first = handover.nodes.iter().find(|node| node.role == Role::Controller);
     let Some((endpoint, first)) = handover.kubernetes_endpoint.as_ref().zip(first) else {
         line("# There is no control plane among the nodes, so that no cluster can begin with them.");
         return script;
     };
+    // What has been done once is shown, but must not be done again.
+    let begun = handover.nodes.iter().any(NodeHandover::is_configured);
+    let once = if begun { "# " } else { "" };
     if begun {
-        line("# 1. Some nodes are configured already: go on with the files that they came from.");
+        line("# 1. Some nodes are configured already: the others get the files that those came from.");
     } else {
         line(
-            "# 1. Secrets and machine configurations, once. Keep secrets.yaml safe: all else can be made from it again.",
+            "# 1. Secrets and machine configurations, once. Keep secrets.yaml safe and out of git: it opens the cluster.",
         );
     }
-    line(&format!("{once}talosctl gen secrets --output-file secrets.yaml"));
+    line(&format!("{once}[ -f secrets.yaml ] || talosctl gen secrets --output-file secrets.yaml"));
     line(&format!(
-        "{once}talosctl gen config {} {endpoint} --with-secrets secrets.yaml{}",
-        handover.cluster,
+        "{once}[ -f talosconfig ] || talosctl gen config {name} {endpoint} --with-secrets secrets.yaml{}",
         installs(first)
     ));
-    line("");
-    line("# 2. Every node gets its configuration, installs itself and restarts.");
-    for (node, handover) in &nodes {
+    line("\n# 2. Every node gets its configuration, installs itself and restarts.");
+    for (node, handover) in cluster.nodes.iter().zip(&handover.nodes) {
         match apply_config(cluster, node, handover, first) {
             Ok(command) => line(&format!("# {}\n{command}", handover.node)),
             Err(why) => line(&format!("# {} {why}", handover.node)),
         }
     }
-    line("");
-    let entrance = handover.controllers.first().map(ToString::to_string).unwrap_or_default();
     let controllers: Vec<String> = handover.controllers.iter().map(ToString::to_string).collect();
-    line(
-        "# 3. When they have restarted (`pvetalos wait --for configured`): the way in, and once the beginning of etcd.",
-    );
+    line("\n# 3. When they are back: the way in, and once the beginning of etcd on one control plane.");
+    line("pvetalos wait --for configured");
     line("export TALOSCONFIG=$PWD/talosconfig");
     line(&format!("talosctl config endpoint {}", controllers.join(" ")));
-    line(&format!("talosctl config node {entrance}"));
+    line(&format!("talosctl config node {}", first.address));
     line(&format!("{once}talosctl bootstrap"));
-    line("talosctl kubeconfig");
+    line("talosctl kubeconfig ./kubeconfig");
     script
 }
 
