@@ -18,7 +18,7 @@ fn every_example_is_a_sound_world() {
         names.push(name);
     }
     names.sort();
-    assert_eq!(names, ["fresh-host.yaml", "one-host.yaml", "three-hosts.yaml"]);
+    assert_eq!(names, ["adopt.yaml", "fresh-host.yaml", "one-host.yaml", "three-hosts.yaml"]);
 }
 
 /// The commented faults are examples too.
