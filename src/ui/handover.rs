@@ -65,7 +65,9 @@ pub fn talosctl_script(cluster: &Cluster, handover: &Handover) -> String {
     line("export TALOSCONFIG=$PWD/talosconfig");
     line(&format!("talosctl config endpoint {}", controllers.join(" ")));
     line(&format!("talosctl config node {}", first.address));
-    line(&format!("{once}talosctl bootstrap"));
+    // A control plane that is made anew and bootstrapped beside others would begin a second cluster.
+    let beginning = handover.nodes.iter().any(|node| node.role == Role::Controller && node.is_configured());
+    line(if beginning { "# Only if this cluster was never begun: talosctl bootstrap" } else { "talosctl bootstrap" });
     line("talosctl kubeconfig ./kubeconfig");
     script
 }
@@ -111,6 +113,7 @@ fn why_not(node: &NodeHandover) -> String {
             "did not prove that it is this VM: look at `pvetalos status`, and send it nothing until that is clear"
                 .to_owned()
         }
+        Some(NodeState::WrongHost) => "is another machine: send it nothing, and look at `pvetalos status`".to_owned(),
         Some(state) => format!("is {state}; look at `pvetalos status`"),
         None => "was not asked".to_owned(),
     }

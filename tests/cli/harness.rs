@@ -29,9 +29,31 @@ impl Workdir {
         Self::new().file("nodes.yaml", text)
     }
 
+    /// A copy of an example repository.
+    pub(crate) fn from_example(name: &str) -> Self {
+        let workdir = Self::new();
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name), workdir.path());
+        workdir
+    }
+
     pub(crate) fn file(self, name: &str, text: impl AsRef<[u8]>) -> Self {
-        std::fs::write(self.path().join(name), text).expect("a file can be written");
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder can be made");
+        std::fs::write(path, text).expect("a file can be written");
         self
+    }
+
+    /// A shell script in the folder `bin`.
+    pub(crate) fn program(self, name: &str, script: &str) -> Self {
+        let file = format!("bin/{name}");
+        let workdir = self.file(&file, format!("#!/bin/sh\n{script}"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(workdir.path().join(file), mode).expect("a file of ours can be changed");
+        }
+        workdir
     }
 
     /// Reads `-- name --` lines as the beginnings of files; `env` holds variables, a line each.
@@ -61,12 +83,29 @@ impl Workdir {
         self
     }
 
+    pub(crate) fn variables(&self) -> &[(String, String)] {
+        &self.variables
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
         run_in(self.path(), &self.variables, args)
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder can be made");
+    for entry in std::fs::read_dir(from).expect("the folder can be read") {
+        let entry = entry.expect("the folder can be read");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("it is known").is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a file can be copied");
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! The real binary, run as a user would run it.
 
 mod doctor;
+mod gotask;
 mod harness;
+mod init;
 mod interface;
+mod output;
 mod plan;
 mod schema;
 mod schematic;
