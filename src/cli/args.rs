@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use super::completions::CompletionsArgs;
 use super::destroy::DestroyArgs;
@@ -30,6 +30,11 @@ pub(super) struct Arguments {
     pub(super) command: Command,
     #[command(flatten)]
     pub(super) global: GlobalArgs,
+}
+
+/// The program as the parser knows it: for completions, manual pages and whoever compares words with it.
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed or declined, 2 wrong usage or input,\n\
@@ -163,12 +168,10 @@ impl From<Color> for anstream::ColorChoice {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn no_two_arguments_get_in_each_others_way() {
-        Arguments::command().debug_assert();
+        command().debug_assert();
     }
 }

@@ -1,9 +1,8 @@
 use std::io;
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use super::args::Arguments;
+use super::args::command;
 use super::exit::Exit;
 use crate::ui::Ui;
 
@@ -25,6 +24,6 @@ pub(super) fn completions(args: &CompletionsArgs, ui: &mut Ui) -> io::Result<Exi
 /// What makes a shell complete the commands, flags and values of the program.
 pub fn completion_script(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "pvetalos", &mut script);
+    clap_complete::generate(shell, &mut command(), "pvetalos", &mut script);
     String::from_utf8(script).expect("our words are UTF-8")
 }

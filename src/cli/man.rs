@@ -1,10 +1,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use clap_mangen::Man;
 
-use super::args::Arguments;
+use super::args::command;
 use super::exit::Exit;
 use crate::ui::Ui;
 
@@ -39,7 +39,7 @@ pub(super) fn man(args: &ManArgs, ui: &mut Ui) -> io::Result<Exit> {
 
 /// The manual pages with their file names, that of the program first.
 pub fn manual_pages() -> Vec<(String, String)> {
-    let mut program = Arguments::command().disable_help_subcommand(true);
+    let mut program = command().disable_help_subcommand(true);
     program.build();
     let mut pages = Vec::new();
     collect(&program, &mut pages);

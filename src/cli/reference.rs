@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 
-use super::args::Arguments;
+use super::args::command;
 use super::exit::Exit;
 
 const INTRODUCTION: &str = "# Command reference
@@ -16,7 +16,7 @@ const INTRODUCTION: &str = "# Command reference
 
 /// Every command with its flags, the flags of all commands and the exit codes, as Markdown.
 pub fn command_reference() -> String {
-    let mut program = Arguments::command().disable_help_subcommand(true);
+    let mut program = command().disable_help_subcommand(true);
     program.build();
     let mut page = INTRODUCTION.to_owned();
     add(&mut page, "\n## For every command\n");

@@ -6,6 +6,8 @@ use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+use crate::folder::copy_folder;
+
 /// A folder of its own for one test, with an environment that holds nothing of the machine's.
 pub(crate) struct Workdir {
     folder: TempDir,
@@ -32,7 +34,7 @@ impl Workdir {
     /// A copy of an example repository.
     pub(crate) fn from_example(name: &str) -> Self {
         let workdir = Self::new();
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name), workdir.path());
+        copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name), workdir.path());
         workdir
     }
 
@@ -93,19 +95,6 @@ impl Workdir {
 
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
         run_in(self.path(), &self.variables, args)
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder can be made");
-    for entry in std::fs::read_dir(from).expect("the folder can be read") {
-        let entry = entry.expect("the folder can be read");
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("it is known").is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).expect("a file can be copied");
-        }
     }
 }
 

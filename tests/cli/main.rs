@@ -1,6 +1,7 @@
 //! The real binary, run as a user would run it.
 
 mod doctor;
+mod folder;
 mod gotask;
 mod harness;
 mod init;

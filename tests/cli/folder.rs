@@ -1,0 +1,17 @@
+//! Folders that tests work in.
+
+use std::path::Path;
+
+/// Copies a folder with all that is in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder can be made");
+    for entry in std::fs::read_dir(from).expect("the folder can be read") {
+        let entry = entry.expect("the folder can be read");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("its kind is known").is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a file can be copied");
+        }
+    }
+}

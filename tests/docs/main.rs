@@ -1,0 +1,8 @@
+//! README and docs, held against the program: what they name exists, what exists is named, and what they show happens.
+
+mod blocks;
+#[path = "../cli/folder.rs"]
+mod folder;
+mod markdown;
+mod mentions;
+mod shell;
