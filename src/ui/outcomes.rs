@@ -150,6 +150,8 @@ fn add_next_steps(page: &mut Page, made: &[&NodePlan]) {
     if let Some(more) = made.len().checked_sub(ENOUGH).filter(|more| *more > 0) {
         page.put(Tone::Faint, &format!("  … and so on for {more} more")).end_line();
     }
+    page.put(Tone::Faint, "  # or all that remains to be done, as a script:").end_line();
+    page.put(Tone::Plain, "  pvetalos output --talosctl").end_line();
 }
 
 fn add_counts(page: &mut Page, outcomes: &[Outcome], more: &[(usize, &str)]) {

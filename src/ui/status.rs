@@ -39,9 +39,14 @@ pub fn status_page(status: &Status, width: usize) -> Page {
     }
     let waiting = status.nodes.iter().filter(|node| node.talos == Some(NodeState::Maintenance)).count();
     if waiting > 0 {
-        let next = "`talosctl apply-config --insecure --nodes ADDRESS --file FILE`";
+        let next = "`pvetalos output --talosctl` prints the commands";
         page.gap();
-        page.paragraph(0, "next: ", Tone::Plain, &format!("{waiting} in maintenance mode wait for {next}"));
+        page.paragraph(
+            0,
+            "next: ",
+            Tone::Plain,
+            &format!("{waiting} in maintenance mode wait for a configuration; {next}"),
+        );
     }
     let healthy = status.nodes.iter().filter(|node| node.healthy).count();
     let tone = if status.healthy { Tone::Good } else { Tone::Bad };
