@@ -22,6 +22,7 @@ pub mod observe;
 pub mod plan;
 pub mod preflight;
 pub mod proxmox;
+pub mod pveum;
 pub mod readiness;
 pub mod schematic;
 pub mod sim;
