@@ -13,6 +13,7 @@
 //!
 //! ARCHITECTURE.md says what each room may touch.
 
+pub mod access;
 pub mod apply;
 pub mod cli;
 pub mod config;

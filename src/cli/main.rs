@@ -6,7 +6,7 @@ use clap::Parser;
 
 use super::args::{Arguments, Command};
 use super::exit::Exit;
-use super::{destroy, doctor, plan, provision, schema, schematic, simulate, status, template, validate, wait};
+use super::{access, destroy, doctor, plan, provision, schema, schematic, simulate, status, template, validate, wait};
 use crate::ui::{LogFormat, Talk, Ui, start_log};
 
 /// Runs one command of the program.
@@ -42,6 +42,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Destroy(args) => run(destroy::destroy(args, global, &mut ui)),
         Command::Validate(args) => validate::validate(args, global, &mut ui),
         Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
+        Command::Access(args) => access::access(args, global, &mut ui),
         Command::Template(args) => run(template::template(args, global, &mut ui)),
         Command::Schematic(args) => run(schematic::schematic(args, global, &mut ui)),
         Command::Schema(args) => schema::schema(args, global, &mut ui),

@@ -1,5 +1,6 @@
 //! The only room that prints: results to standard output, talk to standard error.
 
+mod access;
 mod destroy;
 mod documents;
 mod explanation;
@@ -21,6 +22,7 @@ mod templates;
 mod waited;
 mod yaml;
 
+pub use access::{access_json, access_text};
 pub use destroy::{destroy_json, destroy_page};
 pub use documents::Documents;
 pub use explanation::explanation;
