@@ -6,7 +6,7 @@ use super::exit::Exit;
 use super::schematic::parsed;
 use crate::access::{Access, Extra, Wishes, nodes_outside};
 use crate::config::{Explain, Inputs, Loaded, Problem, load, token_from_outside};
-use crate::model::{Cluster, Invalid, PoolId, TokenId, VmId};
+use crate::model::{Cluster, Invalid, PoolId, Text as _, TokenId, VmId, secret_in};
 use crate::pveum::Release;
 use crate::ui::{Ui, access_json, access_text, pretty, to_yaml};
 
@@ -112,6 +112,10 @@ impl AccessArgs {
     fn token(&self, known: Option<&TokenId>) -> Result<TokenId, Invalid> {
         let user = self.user.as_deref().or(known.map(TokenId::user)).unwrap_or("pvetalos@pve");
         let name = self.token.as_deref().or(known.map(TokenId::name)).unwrap_or("pvetalos");
+        let mut given = [&self.user, &self.token].into_iter().flatten();
+        if given.any(|text| secret_in(text).is_some()) {
+            return Err(Invalid::hidden(TokenId::WHAT).because("this looks like a secret, which no flag takes"));
+        }
         format!("{user}!{name}").parse()
     }
 

@@ -110,9 +110,15 @@ fn wrong_input_is_told_and_nothing_is_printed() {
     case(&nothing, &["--settings", "pvetalos.yaml"], "there is no such file");
     case(&Workdir::with_nodes(GOOD.replace("address: 192", "address: 193")), &[], "error:");
     case(&Workdir::new().env("PROXMOX_TOKEN_ID", "nobody"), &[], "environment PROXMOX_TOKEN_ID");
-    let secret = nothing.run(["access", "--user", "u@pve!t=11111111-1111-4111-8111-111111111111"]);
-    assert!(secret.exit == 2 && !secret.to_string().contains("11111111"), "{secret}");
+    for (flag, secret) in [("--user", "u@pve!t=a1111111-1111-4111-8111-111111111111"), ("--token", SECRET)] {
+        let run = nothing.run(["access", flag, secret]);
+        assert!(run.exit == 2 && !run.to_string().contains("11111111"), "{run}");
+        assert!(run.stderr.contains("this looks like a secret, which no flag takes"), "{run}");
+    }
 }
+
+/// Proxmox would take it for the name of a token.
+const SECRET: &str = "a1111111-1111-4111-8111-111111111111";
 
 /// What docs/access.md shows is what the program prints.
 #[test]
