@@ -13,6 +13,7 @@
 //!
 //! ARCHITECTURE.md says what each room may touch.
 
+pub mod access;
 pub mod apply;
 pub mod cli;
 pub mod config;
@@ -24,6 +25,7 @@ pub mod observe;
 pub mod plan;
 pub mod preflight;
 pub mod proxmox;
+pub mod pveum;
 pub mod readiness;
 pub mod schematic;
 pub mod sim;

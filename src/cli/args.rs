@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+use super::access::AccessArgs;
 use super::completions::CompletionsArgs;
 use super::destroy::DestroyArgs;
 use super::doctor::DoctorArgs;
@@ -59,6 +60,7 @@ pub(super) enum Command {
     Destroy(DestroyArgs),
     Validate(ValidateArgs),
     Doctor(DoctorArgs),
+    Access(AccessArgs),
     Template(TemplateArgs),
     Schematic(SchematicArgs),
     Wait(WaitArgs),
@@ -108,9 +110,17 @@ impl GlobalArgs {
     /// Reads the files and the environment. A simulation has an address and a token of its own and does not even look
     /// at yours.
     pub(super) fn inputs(&self) -> Inputs {
-        let locations = self.locations();
+        self.gather(&self.locations())
+    }
+
+    /// The same for a command that can do without files.
+    pub(super) fn inputs_if_any(&self) -> Inputs {
+        self.gather(&Locations { or_nothing: true, ..self.locations() })
+    }
+
+    fn gather(&self, locations: &Locations) -> Inputs {
         let simulated = self.simulate.is_some();
-        Inputs::gather(&locations, &|name| {
+        Inputs::gather(locations, &|name| {
             let hidden = simulated && name.starts_with("PROXMOX_");
             if hidden { None } else { std::env::var_os(name) }
         })
@@ -124,6 +134,7 @@ impl GlobalArgs {
             token_file: self.token_file.clone().filter(|_| self.simulate.is_none()),
             cluster_name: self.cluster_name.clone(),
             or_sample: self.simulate.is_some(),
+            or_nothing: false,
         }
     }
 }

@@ -7,8 +7,8 @@ use clap::Parser;
 use super::args::{Arguments, Command};
 use super::exit::Exit;
 use super::{
-    completions, destroy, doctor, init, man, output, plan, provision, schema, schematic, simulate, status, template,
-    validate, wait,
+    access, completions, destroy, doctor, init, man, output, plan, provision, schema, schematic, simulate, status,
+    template, validate, wait,
 };
 use crate::ui::{LogFormat, Talk, Ui, start_log};
 
@@ -45,6 +45,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Command::Destroy(args) => run(destroy::destroy(args, global, &mut ui)),
         Command::Validate(args) => validate::validate(args, global, &mut ui),
         Command::Doctor(args) => run(doctor::doctor(args, global, &mut ui)),
+        Command::Access(args) => access::access(args, global, &mut ui),
         Command::Template(args) => run(template::template(args, global, &mut ui)),
         Command::Schematic(args) => run(schematic::schematic(args, global, &mut ui)),
         Command::Wait(args) => run(wait::wait(args, global, &mut ui)),

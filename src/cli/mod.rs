@@ -1,5 +1,6 @@
 //! The command line: one small file a command.
 
+mod access;
 mod args;
 mod completions;
 mod consent;

@@ -1,3 +1,5 @@
+use super::environment;
+use super::gather::Inputs;
 use super::keys::ClusterLayer;
 use super::layer::Field;
 use super::problem::{Problem, Problems};
@@ -7,6 +9,16 @@ use crate::model::{ApiToken, Setting, TokenId, TokenSecret};
 struct Said {
     id: Field<TokenId>,
     secret: Field<TokenSecret>,
+}
+
+/// The token that environment and flags name, for where there are no files; or what is wrong with what they say.
+pub fn token_from_outside(inputs: Inputs) -> Result<Option<TokenId>, Vec<Problem>> {
+    let Inputs { outside, mut problems, .. } = inputs;
+    let (id, _) = take(&mut [environment::layer(&outside, &mut problems)], &mut problems);
+    if problems.has_errors() {
+        return Err(problems.into_sorted());
+    }
+    Ok(id.get().map(|id| id.value.clone()))
 }
 
 /// Takes the token out of places, the highest first: each half from the highest that gives it.

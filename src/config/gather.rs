@@ -26,6 +26,8 @@ pub struct Locations {
     pub cluster_name: Option<String>,
     /// Whether the built-in sample stands in for a nodes.yaml that is not there and that nobody named.
     pub or_sample: bool,
+    /// Whether there may be no nodes.yaml, as long as nobody named any file.
+    pub or_nothing: bool,
 }
 
 /// The name of the built-in sample in messages.
@@ -40,6 +42,8 @@ pub struct Inputs {
     pub(super) incomplete: bool,
     /// The nodes are those of the built-in sample.
     pub(super) is_sample: bool,
+    /// There is no nodes.yaml, there need not be one, and nobody named any file.
+    pub(super) is_nothing: bool,
     pub(super) outside: Outside,
     pub(super) problems: Problems,
 }
@@ -66,13 +70,20 @@ impl Inputs {
         };
 
         let nodes_named = named(&locations.nodes, "PVETALOS_NODES_FILE");
+        let cluster_named = named(&locations.cluster, "PVETALOS_CLUSTER_FILE");
+        let settings_named = named(&locations.settings, "PVETALOS_SETTINGS_FILE");
+        let may_be_nothing = locations.or_nothing && [&nodes_named, &cluster_named, &settings_named] == [&None; 3];
         let nodes_path = nodes_named.clone().unwrap_or_else(|| PathBuf::from("nodes.yaml"));
-        let mut is_sample = false;
+        let (mut is_sample, mut is_nothing) = (false, false);
         let nodes = match read_file(&nodes_path) {
             Ok(text) => Some(source(&nodes_path, text)),
             Err(failure) if failure.absent && nodes_named.is_none() && locations.or_sample => {
                 is_sample = true;
                 Some(Source::new(SAMPLE_NAME, SAMPLE.to_owned()))
+            }
+            Err(failure) if failure.absent && may_be_nothing => {
+                is_nothing = true;
+                None
             }
             Err(failure) => {
                 let hint = (failure.absent && nodes_named.is_none())
@@ -102,8 +113,8 @@ impl Inputs {
                 }
             }
         };
-        let cluster = beside(named(&locations.cluster, "PVETALOS_CLUSTER_FILE"), "cluster.yaml");
-        let settings = beside(named(&locations.settings, "PVETALOS_SETTINGS_FILE"), "pvetalos.yaml");
+        let cluster = beside(cluster_named, "cluster.yaml");
+        let settings = beside(settings_named, "pvetalos.yaml");
         let outside = outside(locations, &variables, &mut problems);
         Self {
             nodes: nodes.map(Arc::new),
@@ -111,6 +122,7 @@ impl Inputs {
             settings: settings.map(Arc::new),
             incomplete,
             is_sample,
+            is_nothing,
             outside,
             problems,
         }
@@ -126,6 +138,11 @@ impl Inputs {
         self.is_sample
     }
 
+    /// Whether there is no nodes.yaml, which is no mistake here.
+    pub fn is_nothing(&self) -> bool {
+        self.is_nothing
+    }
+
     /// Inputs that come from no file: for tests, benchmarks and the built-in sample.
     pub fn from_texts(nodes: &str, cluster: Option<&str>, settings: Option<&str>) -> Self {
         let source = |name: &str, text: &str| Source::new(name, without_bom(text).to_owned());
@@ -135,6 +152,7 @@ impl Inputs {
             settings: settings.map(|text| Arc::new(source("pvetalos.yaml", text))),
             incomplete: false,
             is_sample: false,
+            is_nothing: false,
             outside: Outside::default(),
             problems: Problems::default(),
         }

@@ -38,6 +38,7 @@ mod values;
 mod yaml;
 
 pub use connection::Connection;
+pub use credentials::token_from_outside;
 pub use document::{parse_document, read_document};
 pub use gather::{Inputs, Locations, SAMPLE};
 pub use load::{Explain, Explained, Loaded, load};

@@ -19,6 +19,11 @@ impl TokenId {
     pub fn user(&self) -> &str {
         self.0.rsplit_once('!').map_or(&self.0, |(user, _)| user)
     }
+
+    /// The name by which the user tells it from other tokens.
+    pub fn name(&self) -> &str {
+        self.0.rsplit_once('!').map_or("", |(_, name)| name)
+    }
 }
 
 impl Text for TokenId {
@@ -134,6 +139,8 @@ mod tests {
         for text in ["root@pam!ci", "pvetalos@pve!ci-1", "a.b@ldap.corp!t0"] {
             assert_eq!(text.parse::<TokenId>().unwrap().as_str(), text);
         }
+        let token: TokenId = "a.b@ldap.corp!t0".parse().unwrap();
+        assert_eq!((token.user(), token.name()), ("a.b@ldap.corp", "t0"));
         for text in
             ["root", "root@pam", "root!ci", "@pam!ci", "root@pam!", "root@pam!c", "ro ot@pam!ci", "root@pam!ci=x"]
         {

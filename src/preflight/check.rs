@@ -2,6 +2,7 @@ use super::needs::{network_path, storage_path};
 use super::{Finding, HostSeen, Needed, Needs, Seen, State, Unseen};
 use crate::model::{BridgeName, HostName, StorageId, Template, TokenId, VlanTag};
 use crate::proxmox::answers::Host;
+use crate::pveum::{Command, DISK_PRIVILEGES, TokenRole, VM_PRIVILEGES};
 
 /// Holds what is needed against what was seen.
 pub fn check(needs: &Needs, seen: &Seen, token: &TokenId) -> Vec<Finding> {
@@ -14,22 +15,6 @@ pub fn check(needs: &Needs, seen: &Seen, token: &TokenId) -> Vec<Finding> {
 pub fn check_access(needs: &Needs, seen: &Seen, token: &TokenId) -> Vec<Finding> {
     Check { needs, seen, token }.access()
 }
-
-/// What every VM of ours goes through, from the clone to its end.
-const VM_PRIVILEGES: [&str; 12] = [
-    "VM.Audit",
-    "VM.Allocate",
-    "VM.Clone",
-    "VM.Config.CDROM",
-    "VM.Config.CPU",
-    "VM.Config.Cloudinit",
-    "VM.Config.Disk",
-    "VM.Config.HWType",
-    "VM.Config.Memory",
-    "VM.Config.Network",
-    "VM.Config.Options",
-    "VM.PowerMgmt",
-];
 
 struct Check<'a> {
     needs: &'a Needs,
@@ -74,12 +59,10 @@ impl Check<'_> {
     fn privileges(&self) -> Vec<Finding> {
         let permissions = &self.seen.permissions;
         if permissions.is_empty() {
-            let user = self.token.user();
             let fix = format!(
-                "a token has no privileges of its own user unless they are given to both: \
-                 `pveum acl modify /vms --roles PVEVMAdmin --users '{user}' --tokens '{}'`, and the same for the other \
-                 paths; or make the token with `--privsep 0`",
-                self.token
+                "`pvetalos access` prints all that has to be granted, such as `{}`; a token has nothing of what its user \
+                 may do unless it is granted to both, or it was made with `--privsep 0`",
+                Command::grant("/vms", TokenRole::Vms, self.token)
             );
             return vec![Finding::error(format!("the token {} may do nothing at all", self.token), fix)];
         }
@@ -87,14 +70,13 @@ impl Check<'_> {
         let vms = vms.iter().map(|path| self.vm_privileges(path));
         let storages = self.needs.storages.iter().map(|storage| {
             let path = storage_path(&storage.what);
-            let needed = ["Datastore.AllocateSpace", "Datastore.Audit"];
-            let missing = needed.into_iter().filter(|privilege| !permissions.has(&path, privilege));
-            self.privileges_on(&path, &missing.collect::<Vec<_>>(), "PVEDatastoreUser")
+            let missing = DISK_PRIVILEGES.iter().copied().filter(|privilege| !permissions.has(&path, privilege));
+            self.privileges_on(&path, &missing.collect::<Vec<_>>(), TokenRole::Disks)
         });
         let bridges = self.needs.networks.iter().map(|(bridge, vlan)| self.network_privilege(bridge, *vlan));
         let startup = (!permissions.has("/", "Sys.Modify")).then(|| {
-            let fix =
-                "nothing, if the start order of VMs does not matter to you; else grant Sys.Modify on / to the token";
+            let fix = "nothing, if the start order of VMs does not matter to you; else `pvetalos access --start-order` \
+                       prints how to grant it";
             Finding::warning("the token may not set the start order of VMs (Sys.Modify on /): it will be left out", fix)
         });
         vms.chain(storages).chain(bridges).chain(startup).collect()
@@ -105,24 +87,25 @@ impl Check<'_> {
         let permissions = &self.seen.permissions;
         let granted =
             |privilege: &str| permissions.has_below(path, privilege) || permissions.has_below("/vms", privilege);
-        let missing: Vec<&str> = VM_PRIVILEGES.into_iter().filter(|privilege| !granted(privilege)).collect();
-        let finding = self.privileges_on(path, &missing, "PVEVMAdmin");
+        let missing: Vec<&str> = VM_PRIVILEGES.iter().copied().filter(|privilege| !granted(privilege)).collect();
+        let finding = self.privileges_on(path, &missing, TokenRole::Vms);
         if !missing.is_empty() && missing.iter().all(|privilege| permissions.has(path, privilege)) {
             let message = format!(
                 "the privileges of the token {} hold for {path} itself and not for the VMs below it",
                 self.token
             );
-            return Finding::error(message, format!("{} (with `--propagate 1`)", finding.fix.unwrap_or_default()));
+            let fix = finding.fix.unwrap_or_default();
+            return Finding::error(message, format!("{fix}; without `--propagate 0` it holds for them too"));
         }
         finding
     }
 
-    fn privileges_on(&self, path: &str, missing: &[&str], role: &str) -> Finding {
+    fn privileges_on(&self, path: &str, missing: &[&str], role: TokenRole) -> Finding {
         if missing.is_empty() {
             return Finding::ok(format!("the token has every privilege that is needed on {path}"));
         }
         let message = format!("the token {} lacks {} on {path}", self.token, missing.join(", "));
-        Finding::error(message, self.grant(path, role))
+        Finding::error(message, role.fix(path, self.token))
     }
 
     fn network_privilege(&self, bridge: &BridgeName, vlan: Option<VlanTag>) -> Finding {
@@ -142,17 +125,7 @@ impl Check<'_> {
             return Finding::warning(format!("{bridge} is a virtual network: its privilege is not looked at"), fix);
         }
         let message = format!("the token {} lacks SDN.Use on {path}", self.token);
-        Finding::error(message, self.grant(&path, "PVESDNUser"))
-    }
-
-    /// The command that grants a role to the token, and to its user because of privilege separation.
-    fn grant(&self, path: &str, role: &str) -> String {
-        let grant =
-            format!("pveum acl modify {path} --roles {role} --users '{}' --tokens '{}'", self.token.user(), self.token);
-        match path.strip_prefix("/pool/") {
-            Some(pool) => format!("{grant}; if there is no such pool yet, first `pveum pool add {pool}`"),
-            None => grant,
-        }
+        Finding::error(message, TokenRole::Network.fix(&path, self.token))
     }
 
     fn hosts(&self) -> Vec<Finding> {
@@ -264,7 +237,8 @@ fn template_on(template: &Template, host: &HostSeen, sees_all: bool) -> Finding 
     match found.as_slice() {
         [one] => Finding::ok(format!("template {template} is there on {name}: {} ({})", one.vmid, one.name)),
         [] if !sees_all => {
-            let fix = "let the token see templates: it needs VM.Audit and VM.Clone on them, or on /vms";
+            let fix = "let the token see it: VM.Audit and VM.Clone on it or on /vms; `pvetalos access` prints how, with \
+                       --clone-from VMID where the token is for a pool only";
             Finding::warning(format!("template {template} is not seen on {name}"), fix)
         }
         [] => {

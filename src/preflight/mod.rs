@@ -21,7 +21,7 @@ pub(crate) use check::{missing_template, storage_on};
 pub use finding::{Finding, State};
 pub use look::look;
 pub(crate) use look::unseen;
-pub(crate) use needs::network_path;
 pub use needs::{Needed, Needs};
+pub(crate) use needs::{network_path, storage_path};
 pub use seen::{HostSeen, Seen, TemplateSeen, Unseen};
 pub use sight::blind_spots;

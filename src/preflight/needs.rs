@@ -90,7 +90,7 @@ fn note<T: Clone + PartialEq>(needed: &mut Vec<Needed<T>>, what: &T, host: Optio
     }
 }
 
-pub(super) fn storage_path(storage: &StorageId) -> String {
+pub(crate) fn storage_path(storage: &StorageId) -> String {
     format!("/storage/{storage}")
 }
 

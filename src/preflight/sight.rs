@@ -4,6 +4,7 @@ use super::{Finding, Needs};
 use crate::model::{Cluster, TokenId};
 use crate::proxmox::answers::Permissions;
 use crate::proxmox::{Client, ProxmoxError, Transport};
+use crate::pveum::TokenRole;
 
 /// Where VMs of the cluster may be that the token does not see. Proxmox leaves such VMs out of its lists without a word,
 /// so that absence proves nothing there.
@@ -20,8 +21,8 @@ pub async fn blind_spots<T: Transport>(
     let sees = |path: &str| permissions.has_below(path, "VM.Audit");
     let blind = paths.iter().filter(|path| !sees(path) && !sees(ALL));
     let finding = |path: &String| {
-        let fix = format!("pveum acl modify {path} --roles PVEVMAdmin --users '{}' --tokens '{token}'", token.user());
-        Finding::warning(format!("the token {token} may not see the VMs below {path} (VM.Audit)"), fix)
+        let message = format!("the token {token} may not see the VMs below {path} (VM.Audit)");
+        Finding::warning(message, TokenRole::Vms.fix(path, token))
     };
     Ok(blind.map(finding).collect())
 }

@@ -214,8 +214,9 @@ fn forbidden(path: &str, privileges: &[String]) -> String {
     let any = privileges.join(" or ");
     let one = privileges.first().map_or("", String::as_str);
     format!(
-        "give {any} on {path} to the token and to its user, for example `pveum role add Pvetalos-extra --privs {one}` \
-         and `pveum acl modify {path} --roles Pvetalos-extra --tokens '<user@realm!name>' --users '<user@realm>'`"
+        "give {any} on {path} to the token and to its user: `pvetalos access` prints all that is needed. By hand, add it \
+         to the role that they have (`pveum role modify <role> --privs {one} --append 1`); a rule of its own (`pveum acl \
+         modify {path} …`) takes the place of those from above"
     )
 }
 

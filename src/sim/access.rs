@@ -200,6 +200,11 @@ impl AccessControl {
         "PVEVMUser",
     ];
 
+    /// Whether a role of this name can only be a predefined one.
+    pub(crate) fn keeps(role: &str) -> bool {
+        role.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("PVE"))
+    }
+
     /// The roles of a user or token on a path. At each level of the path an entry *replaces* what came from above.
     fn roles(&self, who: &str, path: &str) -> BTreeMap<String, bool> {
         let mut roles = BTreeMap::new();

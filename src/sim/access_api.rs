@@ -68,7 +68,7 @@ fn given_privileges(world: &World, context: &Context) -> Result<BTreeSet<String>
 pub(crate) fn create_role(world: &mut World, context: &Context) -> Handled {
     let name = context.text("roleid");
     let privileges = given_privileges(world, context)?;
-    if name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("PVE")) {
+    if AccessControl::keeps(name) {
         return Err(Failure::parameter(
             "roleid",
             "cannot use role ID starting with the (case-insensitive) 'PVE' namespace",

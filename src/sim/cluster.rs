@@ -105,10 +105,7 @@ pub(crate) fn network(world: &mut World, context: &Context) -> Handled {
     let rows = bridges
         .into_iter()
         .filter(|_| shows_bridges)
-        .filter(|bridge| {
-            let path = format!("/sdn/zones/localnetwork/{bridge}");
-            ["SDN.Audit", "SDN.Use"].iter().any(|name| world.may(&context.user, &path, name))
-        })
+        .filter(|bridge| sees_bridge(world, &context.user, bridge))
         .enumerate()
         .map(|(index, bridge)| {
             json!({
@@ -127,6 +124,15 @@ pub(crate) fn network(world: &mut World, context: &Context) -> Handled {
         })
         .collect();
     Ok(Value::Array(rows).into())
+}
+
+/// Whether somebody may see a bridge: itself, or one of its VLANs that there is a rule about
+/// (`PVE/RPCEnvironment.pm: check_sdn_bridge`).
+fn sees_bridge(world: &World, user: &str, bridge: &str) -> bool {
+    let path = format!("/sdn/zones/localnetwork/{bridge}");
+    let sees = |path: &str| ["SDN.Audit", "SDN.Use"].iter().any(|name| world.may(user, path, name));
+    let is_vlan = |rule: &str| rule.strip_prefix(&path).is_some_and(|rest| rest.starts_with('/'));
+    sees(&path) || world.access.rules.iter().any(|rule| is_vlan(&rule.path) && sees(&rule.path))
 }
 
 /// A fingerprint that a host keeps: made of its name, since there is no certificate here.

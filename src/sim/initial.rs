@@ -330,6 +330,9 @@ impl Initial {
 
     fn build_access(&mut self, world: &mut World) -> Result<(), InvalidWorld> {
         let roles = std::mem::take(&mut self.roles);
+        if let Some(name) = roles.keys().find(|name| AccessControl::keeps(name)) {
+            return Err(wrong(&format!("roles.{name}"), "Proxmox keeps names that begin with `PVE` to itself"));
+        }
         world.access.roles = roles
             .into_iter()
             .map(|(name, privileges)| (name, privileges.split_whitespace().map(str::to_owned).collect()))
@@ -536,6 +539,7 @@ mod tests {
         case(&json!({ "epoch": u64::MAX }), "epoch: 18446744073709551615 is too late");
         case(&json!({ "tokens": { "x@pve!y": {} } }), "tokens.x@pve!y: a token needs a `secret`");
         case(&json!({ "tokens": { "x@pve": { "secret": "s" } } }), "tokens.x@pve: this is not the name of a token");
+        case(&json!({ "roles": { "Pvetalos": "VM.Audit" } }), "roles.Pvetalos: Proxmox keeps names that begin with");
         case(&json!({ "vms": { "99": {} } }), "`99` is not the number of a VM");
         case(&json!({ "wms": {} }), "unknown field `wms`");
         case(&json!({ "vms": { "100": {} }, "containers": { "100": {} } }), "used twice");

@@ -64,6 +64,12 @@ pub(crate) fn create(world: &mut World, context: &Context) -> Handled {
     if world.access.pools.contains_key(name) {
         return Err(Failure::new(format!("create pool failed: pool '{name}' already exists")));
     }
+    if let Some((parent, _)) = name.rsplit_once('/')
+        && !world.access.pools.contains_key(parent)
+    {
+        let text = format!("create pool failed: parent '{parent}' of pool '{name}' does not exist");
+        return Err(Failure::new(text));
+    }
     let pool = Pool { comment: context.get("comment").map(str::to_owned), ..Pool::default() };
     world.access.pools.insert(name.to_owned(), pool);
     Ok(Outcome::null())

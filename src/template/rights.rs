@@ -3,23 +3,13 @@
 use super::{Place, Settings, Source, Trouble};
 use crate::model::{HostName, TokenId};
 use crate::proxmox::answers::Permissions;
-
-/// The options that a template is made with, each guarded by a privilege; drives are guarded by their storages while a
-/// VM is made (qemu-server: src/PVE/API2/Qemu.pm).
-const VM_PRIVILEGES: [&str; 7] = [
-    "VM.Allocate",
-    "VM.Audit",
-    "VM.Config.CPU",
-    "VM.Config.Cloudinit",
-    "VM.Config.HWType",
-    "VM.Config.Memory",
-    "VM.Config.Options",
-];
+use crate::pveum::{DISK_PRIVILEGES, IMAGE_PRIVILEGES, TEMPLATE_PRIVILEGES, TokenRole};
 
 /// Every path on which a privilege is looked for.
 pub(super) fn paths(place: &Place, host: &HostName, settings: &Settings) -> Vec<String> {
     let mut paths = vec![
         "/".to_owned(),
+        "/vms".to_owned(),
         vm_path(place),
         "/storage".to_owned(),
         format!("/nodes/{host}"),
@@ -44,39 +34,30 @@ pub(super) fn missing(
     enables_import: bool,
     permissions: &Permissions,
 ) -> Vec<Trouble> {
-    let lacks = |path: &str, needed: &[&str]| -> Vec<String> {
-        needed.iter().filter(|name| !permissions.has(path, name)).map(|name| (*name).to_owned()).collect()
+    let lacks = |path: &str, needed: &[&'static str]| -> Vec<&'static str> {
+        needed.iter().copied().filter(|name| !permissions.has(path, name)).collect()
     };
     let (disks, images) = (format!("/storage/{}", place.storage), format!("/storage/{}", settings.image_storage));
-    let vms: Vec<String> = VM_PRIVILEGES
-        .iter()
-        .filter(|name| !permissions.has_below(&vm_path(place), name))
-        .map(|name| (*name).to_owned())
-        .collect();
+    // Whoever may do something with all VMs may do it in a pool too.
+    let granted = |name: &str| [vm_path(place).as_str(), "/vms"].iter().any(|path| permissions.has_below(path, name));
+    let vms = TEMPLATE_PRIVILEGES.iter().copied().filter(|name| !granted(name)).collect();
     let fetches = !matches!(settings.source, Source::File(_));
     let may_fetch = permissions.has(&format!("/nodes/{host}"), "Sys.AccessNetwork")
         || (permissions.has("/", "Sys.Audit") && permissions.has("/", "Sys.Modify"));
+    let import = if enables_import { lacks("/storage", &["Datastore.Allocate"]) } else { Vec::new() };
+    let download = if fetches && !may_fetch { vec!["Sys.AccessNetwork"] } else { Vec::new() };
     let all = [
-        (vm_path(place), vms),
-        (disks.clone(), lacks(&disks, &["Datastore.AllocateSpace", "Datastore.Audit"])),
-        (images.clone(), lacks(&images, &["Datastore.AllocateTemplate", "Datastore.Audit"])),
-        ("/storage".to_owned(), if enables_import { lacks("/storage", &["Datastore.Allocate"]) } else { Vec::new() }),
-        (
-            format!("/nodes/{host}"),
-            if fetches && !may_fetch { vec!["Sys.AccessNetwork".to_owned()] } else { Vec::new() },
-        ),
+        (TokenRole::Vms, vm_path(place), vms),
+        (TokenRole::Disks, disks.clone(), lacks(&disks, DISK_PRIVILEGES)),
+        (TokenRole::Images, images.clone(), lacks(&images, IMAGE_PRIVILEGES)),
+        (TokenRole::Import, "/storage".to_owned(), import),
+        (TokenRole::Download, format!("/nodes/{host}"), download),
     ];
-    let lacking = all.into_iter().filter(|(_, privileges)| !privileges.is_empty());
-    lacking.map(|(path, privileges)| trouble(&path, &privileges, &settings.token)).collect()
+    let lacking = all.into_iter().filter(|(_, _, privileges)| !privileges.is_empty());
+    lacking.map(|(role, path, privileges)| trouble(role, &path, &privileges, &settings.token)).collect()
 }
 
-fn trouble(path: &str, privileges: &[String], token: &TokenId) -> Trouble {
+fn trouble(role: TokenRole, path: &str, privileges: &[&str], token: &TokenId) -> Trouble {
     let message = format!("the token {token} lacks {} on {path}", privileges.join(", "));
-    let fix = format!(
-        "pveum role add PvetalosTemplates --privs '{}' (or `role modify … --append`), then pveum acl modify {path} --roles \
-         PvetalosTemplates --users '{}' --tokens '{token}'",
-        privileges.join(" "),
-        token.user(),
-    );
-    Trouble::new(message, fix)
+    Trouble::new(message, role.fix(path, token))
 }

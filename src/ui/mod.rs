@@ -1,5 +1,6 @@
 //! The only room that prints: results to standard output, talk to standard error.
 
+mod access;
 mod begun;
 mod destroy;
 mod documents;
@@ -23,6 +24,7 @@ mod templates;
 mod waited;
 mod yaml;
 
+pub use access::{access_json, access_text};
 pub use begun::{begun_json, begun_text};
 pub use destroy::{destroy_json, destroy_page};
 pub use documents::Documents;

@@ -179,7 +179,7 @@ fn what_cannot_be_done_says_why() {
         ),
     ];
     let mut plan = plan(nodes);
-    plan.findings.push(Finding::error("the token lacks VM.Clone on /vms", "pveum acl modify /vms --roles Pvetalos"));
+    plan.findings.push(Finding::error("the token lacks VM.Clone on /vms", "pveum acl modify /vms --roles TalosVMs"));
     plan.notes.push("host pve2 cannot be looked at: it is not online".to_owned());
     insta::assert_snapshot!(plan_page(&plan, 80).plain(), @"
     ! cp-1  refused
@@ -200,7 +200,7 @@ fn what_cannot_be_done_says_why() {
 
     Found on Proxmox
       error    the token lacks VM.Clone on /vms
-               fix: pveum acl modify /vms --roles Pvetalos
+               fix: pveum acl modify /vms --roles TalosVMs
 
     note: host pve2 cannot be looked at: it is not online
 

@@ -1,5 +1,6 @@
 //! The real binary, run as a user would run it.
 
+mod access;
 mod doctor;
 mod folder;
 mod gotask;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "the counts are what these tests are read for")]
 
+mod access;
 mod converges;
 mod disruption;
 mod drawn;

@@ -113,10 +113,10 @@ fn pool_scoped(text: &str) -> Lab {
     world["roles"]["Cloner"] = json!("VM.Audit VM.Clone");
     let acl = world["acl"].as_array_mut().expect("a list");
     for (path, role) in [
-        ("/pool/talos", "Pvetalos"),
+        ("/pool/talos", "TalosVMs"),
         ("/vms/9000", "Cloner"),
-        ("/storage", "Pvetalos"),
-        ("/sdn/zones/localnetwork", "Pvetalos"),
+        ("/storage", "TalosDisks"),
+        ("/sdn/zones/localnetwork", "TalosNetwork"),
     ] {
         acl.push(json!({ "path": path, "who": "pool@pve", "role": role }));
     }

@@ -181,7 +181,7 @@ async fn a_template_is_downloaded_made_and_converted() {
 
     let upid = client.delete_volume(host, image).await.unwrap();
     tasks.finish(&upid).await.unwrap();
-    assert!(client.roles().await.unwrap().iter().any(|role| role.name == "Pvetalos"));
+    assert!(client.roles().await.unwrap().iter().any(|role| role.name == "TalosVMs"));
     assert!(client.cluster_status().await.unwrap().quorate);
     assert!(client.host_status(host).await.unwrap().memory.total.is_some());
     assert!(client.pool(&parsed("talos")).await.unwrap().is_some());

@@ -62,12 +62,10 @@ async fn a_fresh_host_gets_a_template_and_a_second_run_does_nothing() {
 pub(crate) fn three_hosts() -> serde_json::Value {
     let mut world = example("three-hosts.yaml");
     world["templates"] = json!({});
-    world["roles"]["Pvetalos"] = json!(format!(
-        "{} Datastore.Allocate Datastore.AllocateTemplate Sys.AccessNetwork",
-        world["roles"]["Pvetalos"].as_str().expect("a role")
-    ));
+    world["roles"]["Templates"] = json!("Datastore.Allocate Datastore.AllocateTemplate Sys.AccessNetwork");
+    let rules = world["acl"].as_array_mut().expect("a list");
     for who in ["pvetalos@pve", "pvetalos@pve!simulator"] {
-        world["acl"].as_array_mut().expect("a list").push(json!({"path": "/nodes", "who": who, "role": "Pvetalos"}));
+        rules.extend(["/nodes", "/storage"].map(|path| json!({"path": path, "who": who, "role": "Templates"})));
     }
     world
 }
@@ -158,12 +156,13 @@ async fn a_token_that_may_only_be_in_a_pool_makes_its_template_there() {
 #[tokio::test(start_paused = true)]
 async fn every_missing_privilege_is_told_before_anything_is_done() {
     let mut world = example("fresh-host.yaml");
-    world["roles"]["PvetalosImages"] = json!("Datastore.Audit Datastore.AllocateSpace");
-    world["roles"]["PvetalosFetch"] = json!("Sys.Audit");
+    world["roles"]["TalosImages"] = json!("Datastore.Audit");
+    world["roles"]["TalosImport"] = json!("Datastore.Audit");
+    world["roles"]["TalosDownload"] = json!("Sys.Audit");
     let lab = Lab::of(world);
     let found = troubles(&lab.run(&[want("local-lvm")], &settings()).await);
     let lacks = |text: &str| {
-        found.iter().any(|found| found.starts_with(&format!("the token pvetalos@pve!simulator lacks {text} | pveum")))
+        found.iter().any(|found| found.starts_with(&format!("the token pvetalos@pve!simulator lacks {text} | `pveum")))
     };
     assert!(lacks("Datastore.AllocateTemplate on /storage/local"), "{found:#?}");
     assert!(lacks("Datastore.Allocate on /storage"), "{found:#?}");

@@ -49,9 +49,20 @@ async fn a_slow_download_is_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn a_download_that_was_cut_off_becomes_no_template() {
+    let cut_off = async |lab: &Lab| {
+        lab.simulator.world(|world| world.inject(WorldFault::DownloadTruncated { percent: 60 }));
+        troubles(&lab.run(&[want("local-lvm")], &settings()).await)
+    };
+    // To delete it takes more than to bring it.
     let lab = Lab::fresh();
-    lab.simulator.world(|world| world.inject(WorldFault::DownloadTruncated { percent: 60 }));
-    let found = troubles(&lab.run(&[want("local-lvm")], &settings()).await);
+    let found = cut_off(&lab).await;
+    assert!(found[0].contains("it was cut off | delete it (`pvesm free local:import/talos-1.12.0-"), "{found:?}");
+    assert_eq!((lab.vms(), lab.images().len()), ((vec![], vec![]), 1));
+
+    let mut world = example("fresh-host.yaml");
+    world["roles"]["TalosImages"] = json!("Datastore.Allocate Datastore.AllocateTemplate Datastore.Audit");
+    let lab = Lab::of(world);
+    let found = cut_off(&lab).await;
     assert!(found[0].contains("it was cut off | it was deleted again"), "{found:?}");
     assert_eq!((lab.vms(), lab.images()), ((vec![], vec![]), vec![]));
     assert_eq!(ready(&lab.run(&[want("local-lvm")], &settings()).await), ([9000].into(), true));

@@ -69,6 +69,25 @@ fn a_bridge_with_a_tag_has_a_path_of_its_own() {
 }
 
 #[test]
+fn a_bridge_is_seen_by_who_may_use_one_of_its_vlans() {
+    let extra = json!({ "hosts": { "pve": { "bridges": ["vmbr0", "vmbr1", "vmbr10"] } } });
+    let mut lab = scoped(&["/vms", "/sdn/zones/localnetwork/vmbr1/7"], &extra);
+    let seen = lab.get("/nodes/pve/network?type=any_bridge").data();
+    let names: Vec<&str> = seen.as_array().unwrap().iter().map(|row| row["iface"].as_str().unwrap()).collect();
+    assert_eq!(names, ["vmbr1"]);
+}
+
+#[test]
+fn a_pool_is_made_in_one_that_is_there() {
+    let mut lab = Lab::small();
+    let text = "create pool failed: parent 'lab' of pool 'lab/talos' does not exist";
+    assert_eq!(lab.post("/pools", &[("poolid", "lab/talos")]).refused(), (500, text));
+    for pool in ["lab", "lab/talos"] {
+        lab.post("/pools", &[("poolid", pool)]).data();
+    }
+}
+
+#[test]
 fn a_deeper_rule_replaces_the_rights_from_above() {
     let mut lab = scoped(EVERYWHERE, &json!({}));
     assert_eq!(lab.clone_to(100, &[("full", "1")]), "OK");
