@@ -9,7 +9,7 @@ use super::pretend::Pretended;
 use super::talos::TalosArgs;
 use super::way::Way;
 use crate::apply::Settings;
-use crate::config::{Connection, Explain, Loaded, load};
+use crate::config::{Connection, Decrypted, Explain, Inputs, Loaded, Problem, Sealed, Undecrypted, load};
 use crate::model::{Cluster, TokenId};
 use crate::proxmox::task::Pace;
 use crate::proxmox::{Client, HttpsTransport, ProxmoxError, SetupError, Timing, Trust};
@@ -81,8 +81,10 @@ pub(super) async fn with_session(
     ui: &mut Ui,
     work: impl AsyncFnOnce(&Session, &mut Ui) -> Result<Exit, Ended>,
 ) -> io::Result<Exit> {
-    let Some(session) = open(args, global, ui) else {
-        return Ok(Exit::WrongInput);
+    let session = match open(args, global, ui).await {
+        Ok(session) => session,
+        Err(Ended::With(exit)) => return Ok(exit),
+        Err(Ended::Unwritable(error)) => return Err(error),
     };
     let result = match work(&session, ui).await {
         Ok(exit) | Err(Ended::With(exit)) => Ok(exit),
@@ -95,28 +97,30 @@ pub(super) async fn with_session(
     result
 }
 
-fn open(args: &ConnectionArgs, global: &GlobalArgs, ui: &mut Ui) -> Option<Session> {
-    let cluster = load_cluster(global, ui)?;
-    match &global.simulate {
-        Some(file) => match Pretended::open(file) {
-            Ok(pretended) => Some(simulated(cluster, pretended, ui)),
-            Err(problems) => {
-                ui.show_problems(&problems);
-                None
-            }
-        },
-        None => real(args, cluster, ui),
-    }
-}
-
-fn load_cluster(global: &GlobalArgs, ui: &mut Ui) -> Option<Cluster> {
+async fn open(args: &ConnectionArgs, global: &GlobalArgs, ui: &mut Ui) -> Result<Session, Ended> {
     let inputs = global.inputs();
     if inputs.is_sample() {
         ui.say("there is no nodes.yaml here: the built-in nodes.sample.yaml is used");
     }
-    let Loaded { cluster, problems, .. } = load(inputs, Explain::No);
-    ui.show_problems(&problems);
-    cluster
+    let Some(file) = &global.simulate else {
+        return real(args, inputs, ui).await;
+    };
+    let cluster = shown(load(inputs, Explain::No), ui)?;
+    match Pretended::open(file) {
+        Ok(pretended) => Ok(simulated(cluster, pretended, ui)),
+        Err(problems) => {
+            ui.show_problems(&problems);
+            Err(WRONG_INPUT)
+        }
+    }
+}
+
+const WRONG_INPUT: Ended = Ended::With(Exit::WrongInput);
+
+/// Shows what there is to say about the files, and goes on if they make a cluster.
+fn shown(loaded: Loaded, ui: &mut Ui) -> Result<Cluster, Ended> {
+    ui.show_problems(&loaded.problems);
+    loaded.cluster.ok_or(WRONG_INPUT)
 }
 
 fn simulated(cluster: Cluster, pretended: Pretended, ui: &mut Ui) -> Session {
@@ -133,14 +137,34 @@ fn simulated(cluster: Cluster, pretended: Pretended, ui: &mut Ui) -> Session {
     }
 }
 
-fn real(args: &ConnectionArgs, cluster: Cluster, ui: &mut Ui) -> Option<Session> {
-    let (connection, dial) = match (Connection::of(&cluster), args.talos.dial()) {
-        (Ok(connection), Ok(dial)) => (connection, dial),
-        (connection, dial) => {
-            ui.show_problems(&connection.err().unwrap_or_default());
+async fn real(args: &ConnectionArgs, inputs: Inputs, ui: &mut Ui) -> Result<Session, Ended> {
+    let mut loaded = load(inputs.clone(), Explain::No);
+    let lacking = Connection::lacking(&loaded);
+    let dial = match args.talos.dial() {
+        Ok(dial) if loaded.cluster.is_some() && lacking.is_empty() => dial,
+        dial => {
+            shown(loaded, ui)?;
+            ui.show_problems(&lacking);
             ui.show_problems(dial.err().as_slice());
-            return None;
+            return Err(WRONG_INPUT);
         }
+    };
+    // Nothing else is missing, so that it is worth whatever `sops` may ask for.
+    if let Some(sealed) = loaded.sealed.take() {
+        match decrypted(&sealed).await? {
+            Ok(decrypted) => loaded = load(inputs.with_decrypted(decrypted), Explain::No),
+            Err(problem) => {
+                shown(loaded, ui)?;
+                ui.show_problems(&[problem]);
+                return Err(WRONG_INPUT);
+            }
+        }
+    }
+    let lacking = Connection::lacking(&loaded);
+    let cluster = shown(loaded, ui)?;
+    let Some(connection) = Connection::of(&cluster) else {
+        ui.show_problems(&lacking);
+        return Err(WRONG_INPUT);
     };
     let trust = if args.insecure {
         ui.warn(
@@ -153,11 +177,20 @@ fn real(args: &ConnectionArgs, cluster: Cluster, ui: &mut Ui) -> Option<Session>
         Trust::of(&connection.trust)
     };
     let transport = HttpsTransport::new(&connection.endpoint, &connection.token, trust, Timing::default());
-    Some(Session {
+    Ok(Session {
         cluster,
         token: connection.token.id,
         client: transport.map(|transport| Client::new(Way::Https(Arc::new(transport)))),
         dial,
         pretended: None,
     })
+}
+
+/// What the SOPS file holds, or what is wrong with it. Ctrl-C ends both it and us.
+async fn decrypted(sealed: &Sealed) -> Result<Result<Decrypted, Problem>, Ended> {
+    match Interrupts::new()?.or(sealed.decrypt()).await {
+        Some(Ok(decrypted)) => Ok(Ok(decrypted)),
+        Some(Err(Undecrypted::Failed(problem))) => Ok(Err(problem)),
+        Some(Err(Undecrypted::Interrupted)) | None => Err(Ended::With(Exit::Interrupted)),
+    }
 }
