@@ -1,7 +1,7 @@
 //! What holds for every input, tried on many.
 
 use proptest::prelude::*;
-use pvetalos::config::{Explain, Inputs, Loaded, Locations, SAMPLE, load};
+use pvetalos::config::{Connection, Explain, Inputs, Loaded, Locations, SAMPLE, load};
 use pvetalos::ui::{cluster_json, draw_problem};
 
 /// Everything that the program would do with the result, so that none of it can panic either.
@@ -33,6 +33,8 @@ nodes:
     nics:
       - {bridge: vmbr1, mac_addr: \"bc:24:11:00:00:01\", address: dhcp}
 ";
+
+const SECRETS: &str = include_str!("fixtures/sops/secrets.sops.yaml");
 
 /// A text with a few bytes taken out, put in or changed.
 fn damaged(text: &'static str) -> impl Strategy<Value = String> {
@@ -81,6 +83,20 @@ proptest! {
         std::fs::write(&nodes, bytes).expect("a file can be written");
         let locations = Locations { nodes: Some(nodes), ..Locations::default() };
         use_up(&load(Inputs::gather(&locations, &|_| None), Explain::Yes));
+    }
+
+    #[test]
+    fn no_damage_to_a_sops_file_makes_the_loader_panic(text in damaged(SECRETS), named in any::<bool>()) {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let (nodes, secrets) = (folder.path().join("nodes.yaml"), folder.path().join("secrets.sops.yaml"));
+        std::fs::write(&nodes, SAMPLE).expect("a file can be written");
+        std::fs::write(&secrets, text).expect("a file can be written");
+        let locations = Locations { nodes: Some(nodes), secrets: named.then_some(secrets), ..Locations::default() };
+        let loaded = load(Inputs::gather(&locations, &|_| None), Explain::Yes);
+        use_up(&loaded);
+        for problem in Connection::lacking(&loaded) {
+            drop(draw_problem(&problem));
+        }
     }
 }
 

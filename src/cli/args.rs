@@ -47,6 +47,8 @@ const CLUSTER: &str = "The settings of the cluster repository [default: cluster.
                        [env: PVETALOS_CLUSTER_FILE]";
 const SETTINGS: &str = "The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] \
                         [env: PVETALOS_SETTINGS_FILE]";
+const SECRETS: &str = "A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or \
+                       secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]";
 const CLUSTER_NAME: &str = "The name by which the cluster's VMs are recognised [env: PVETALOS_CLUSTER]";
 const SIMULATE: &str = "Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a \
                         nodes.yaml the built-in sample is used";
@@ -87,6 +89,8 @@ pub(super) struct GlobalArgs {
     /// A file that holds the API token as `user@realm!name=secret`
     #[arg(long, global = true, value_name = "FILE", help_heading = "Input")]
     token_file: Option<PathBuf>,
+    #[arg(long, help = SECRETS, global = true, value_name = "FILE", help_heading = "Input")]
+    secrets: Option<PathBuf>,
     #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Input",
         default_missing_value = ".pvetalos/world.json", help = SIMULATE)]
     pub(super) simulate: Option<PathBuf>,
@@ -132,6 +136,8 @@ impl GlobalArgs {
             cluster: self.cluster.clone(),
             settings: self.settings.clone(),
             token_file: self.token_file.clone().filter(|_| self.simulate.is_none()),
+            secrets: self.secrets.clone(),
+            without_secrets: self.simulate.is_some(),
             cluster_name: self.cluster_name.clone(),
             or_sample: self.simulate.is_some(),
             or_nothing: false,

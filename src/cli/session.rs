@@ -10,7 +10,7 @@ use super::pretend::Pretended;
 use super::talos::TalosArgs;
 use super::way::Way;
 use crate::apply::Settings;
-use crate::config::{Connection, Explain, Loaded, Problem, load};
+use crate::config::{Connection, Decrypted, Explain, Inputs, Loaded, Problem, Sealed, Undecrypted, load};
 use crate::model::{Cluster, TokenId};
 use crate::proxmox::task::Pace;
 use crate::proxmox::{Client, HttpsTransport, ProxmoxError, SetupError, Timing, Trust};
@@ -82,11 +82,13 @@ pub(super) async fn with_session(
     ui: &mut Ui,
     work: impl AsyncFnOnce(&Session, &mut Ui) -> Result<Exit, Ended>,
 ) -> io::Result<Exit> {
-    let Some(session) = open(args, global, ui) else {
-        return Ok(Exit::WrongInput);
-    };
-    let result = work(&session, ui).await;
-    ended(result, session.pretended.as_ref(), ui)
+    match open(args, global, ui).await {
+        Ok(session) => {
+            let result = work(&session, ui).await;
+            ended(result, session.pretended.as_ref(), ui)
+        }
+        Err(end) => ended(Err(end), None, ui),
+    }
 }
 
 /// The same for work that asks only the nodes, so that neither the address of Proxmox nor a token is needed. Whether
@@ -97,15 +99,13 @@ pub(super) async fn with_nodes(
     ui: &mut Ui,
     work: impl AsyncFnOnce(&Cluster, Result<AnyDial, Problem>, &mut Ui) -> Result<Exit, Ended>,
 ) -> io::Result<Exit> {
-    let Some(cluster) = load_cluster(global, ui) else {
-        return Ok(Exit::WrongInput);
-    };
-    let pretended = match &global.simulate {
-        None => None,
-        Some(file) => match pretend(file, ui) {
-            None => return Ok(Exit::WrongInput),
-            pretended => pretended,
-        },
+    let opened = load_cluster(global, ui).and_then(|cluster| {
+        let pretended = global.simulate.as_deref().map(|file| pretend(file, ui)).transpose()?;
+        Ok((cluster, pretended))
+    });
+    let (cluster, pretended) = match opened {
+        Ok(opened) => opened,
+        Err(end) => return ended(Err(end), None, ui),
     };
     let dial = match &pretended {
         Some(pretended) => Ok(AnyDial::new(pretended.simulator().guest_network())),
@@ -128,36 +128,42 @@ fn ended(result: Result<Exit, Ended>, pretended: Option<&Pretended>, ui: &mut Ui
     result
 }
 
-fn open(args: &ConnectionArgs, global: &GlobalArgs, ui: &mut Ui) -> Option<Session> {
-    let cluster = load_cluster(global, ui)?;
+async fn open(args: &ConnectionArgs, global: &GlobalArgs, ui: &mut Ui) -> Result<Session, Ended> {
     match &global.simulate {
-        Some(file) => pretend(file, ui).map(|pretended| simulated(cluster, pretended)),
-        None => real(args, cluster, ui),
+        Some(file) => Ok(simulated(load_cluster(global, ui)?, pretend(file, ui)?)),
+        None => real(args, global.inputs(), ui).await,
     }
 }
 
-fn load_cluster(global: &GlobalArgs, ui: &mut Ui) -> Option<Cluster> {
+const WRONG_INPUT: Ended = Ended::With(Exit::WrongInput);
+
+/// The cluster of the files; what is wrong with them is shown.
+fn load_cluster(global: &GlobalArgs, ui: &mut Ui) -> Result<Cluster, Ended> {
     let inputs = global.inputs();
     if inputs.is_sample() {
         ui.say("there is no nodes.yaml here: the built-in nodes.sample.yaml is used");
     }
-    let Loaded { cluster, problems, .. } = load(inputs, Explain::No);
-    ui.show_problems(&problems);
-    cluster
+    shown(load(inputs, Explain::No), ui)
+}
+
+/// Shows what there is to say about the files, and goes on if they make a cluster.
+fn shown(loaded: Loaded, ui: &mut Ui) -> Result<Cluster, Ended> {
+    ui.show_problems(&loaded.problems);
+    loaded.cluster.ok_or(WRONG_INPUT)
 }
 
 /// The simulated world of a file; what is wrong with it is shown.
-fn pretend(file: &Path, ui: &mut Ui) -> Option<Pretended> {
+fn pretend(file: &Path, ui: &mut Ui) -> Result<Pretended, Ended> {
     match Pretended::open(file) {
         Ok(pretended) => {
             let file = pretended.file.display();
             let kept = if pretended.goes_on { "goes on in" } else { "is kept in" };
             ui.say(&format!("SIMULATION: nothing real is touched; the world {kept} {file}\n"));
-            Some(pretended)
+            Ok(pretended)
         }
         Err(problems) => {
             ui.show_problems(&problems);
-            None
+            Err(WRONG_INPUT)
         }
     }
 }
@@ -173,14 +179,34 @@ fn simulated(cluster: Cluster, pretended: Pretended) -> Session {
     }
 }
 
-fn real(args: &ConnectionArgs, cluster: Cluster, ui: &mut Ui) -> Option<Session> {
-    let (connection, dial) = match (Connection::of(&cluster), args.talos.dial()) {
-        (Ok(connection), Ok(dial)) => (connection, dial),
-        (connection, dial) => {
-            ui.show_problems(&connection.err().unwrap_or_default());
+async fn real(args: &ConnectionArgs, inputs: Inputs, ui: &mut Ui) -> Result<Session, Ended> {
+    let mut loaded = load(inputs.clone(), Explain::No);
+    let lacking = Connection::lacking(&loaded);
+    let dial = match args.talos.dial() {
+        Ok(dial) if loaded.cluster.is_some() && lacking.is_empty() => dial,
+        dial => {
+            shown(loaded, ui)?;
+            ui.show_problems(&lacking);
             ui.show_problems(dial.err().as_slice());
-            return None;
+            return Err(WRONG_INPUT);
         }
+    };
+    // Nothing else is missing, so that it is worth whatever `sops` may ask for.
+    if let Some(sealed) = loaded.sealed.take() {
+        match decrypted(&sealed).await? {
+            Ok(decrypted) => loaded = load(inputs.with_decrypted(decrypted), Explain::No),
+            Err(problem) => {
+                shown(loaded, ui)?;
+                ui.show_problems(&[problem]);
+                return Err(WRONG_INPUT);
+            }
+        }
+    }
+    let lacking = Connection::lacking(&loaded);
+    let cluster = shown(loaded, ui)?;
+    let Some(connection) = Connection::of(&cluster) else {
+        ui.show_problems(&lacking);
+        return Err(WRONG_INPUT);
     };
     let trust = if args.insecure {
         ui.warn(
@@ -193,11 +219,20 @@ fn real(args: &ConnectionArgs, cluster: Cluster, ui: &mut Ui) -> Option<Session>
         Trust::of(&connection.trust)
     };
     let transport = HttpsTransport::new(&connection.endpoint, &connection.token, trust, Timing::default());
-    Some(Session {
+    Ok(Session {
         cluster,
         token: connection.token.id,
         client: transport.map(|transport| Client::new(Way::Https(Arc::new(transport)))),
         dial,
         pretended: None,
     })
+}
+
+/// What the SOPS file holds, or what is wrong with it. Ctrl-C ends both it and us.
+async fn decrypted(sealed: &Sealed) -> Result<Result<Decrypted, Problem>, Ended> {
+    match Interrupts::new()?.or(sealed.decrypt()).await {
+        Some(Ok(decrypted)) => Ok(Ok(decrypted)),
+        Some(Err(Undecrypted::Failed(problem))) => Ok(Err(problem)),
+        Some(Err(Undecrypted::Interrupted)) | None => Err(Ended::With(Exit::Interrupted)),
+    }
 }

@@ -10,6 +10,8 @@ pub(super) fn build(draft: Draft) -> Option<Cluster> {
     let cluster = draft.cluster;
     let vlan_mode =
         cluster.vlan_mode.into_setting()?.map(|tagged| if tagged { VlanMode::Proxmox } else { VlanMode::Talos });
+    let sealed = cluster.token_id.sealed().or(cluster.token_secret.sealed());
+    let encrypted_in = sealed.and_then(Origin::file).map(ToString::to_string);
     let nodes: Option<Vec<Node>> = draft.nodes.into_iter().map(build_node).collect();
     Some(Cluster {
         name: cluster.name.into_setting()?,
@@ -18,6 +20,7 @@ pub(super) fn build(draft: Draft) -> Option<Cluster> {
             credentials: Credentials {
                 token_id: cluster.token_id.into_setting(),
                 token_secret: cluster.token_secret.into_setting(),
+                encrypted_in,
             },
             trust: TlsTrust {
                 ca_file: cluster.ca_file.into_setting().map(beside_its_file),

@@ -46,6 +46,7 @@ fn said(place: &mut ClusterLayer) -> [Said; 2] {
     let whole = match std::mem::take(&mut place.token) {
         Field::Absent => Said { id: Field::Absent, secret: Field::Absent },
         Field::Wrong => Said { id: Field::Wrong, secret: Field::Wrong },
+        Field::Sealed(origin) => Said { id: Field::Sealed(origin.clone()), secret: Field::Sealed(origin) },
         Field::Given(Setting { value: ApiToken { id, secret }, origin }) => Said {
             id: Field::Given(Setting::new(id, origin.clone())),
             secret: Field::Given(Setting::new(secret, origin)),

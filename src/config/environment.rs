@@ -28,6 +28,13 @@ pub(super) struct Outside {
     pub(super) token: Option<Given>,
 }
 
+impl Outside {
+    /// Whether both halves of a token are given, so that no other place counts.
+    pub(super) fn has_token(&self) -> bool {
+        self.token.is_some() || (self.token_id.is_some() && self.token_secret.is_some())
+    }
+}
+
 /// What flags and environment say; they stand above every file.
 pub(super) fn layer(outside: &Outside, problems: &mut Problems) -> ClusterLayer {
     ClusterLayer {

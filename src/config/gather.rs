@@ -1,12 +1,14 @@
 use std::ffi::OsString;
 use std::fmt;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::decrypted::Decrypted;
 use super::environment::{Given, Outside, Variables};
 use super::problem::{Place, Problem, Problems};
 use super::read::shown_cluster_keys;
+use super::secrets_file::{FoundSecrets, USUAL_PLACES};
 use super::source::Source;
 use crate::model::{Origin, made_printable, secret_in};
 
@@ -23,6 +25,10 @@ pub struct Locations {
     pub cluster: Option<PathBuf>,
     pub settings: Option<PathBuf>,
     pub token_file: Option<PathBuf>,
+    /// A file that is encrypted by SOPS.
+    pub secrets: Option<PathBuf>,
+    /// Whether the token comes from elsewhere, so that no SOPS file is looked at, not even one that is named.
+    pub without_secrets: bool,
     pub cluster_name: Option<String>,
     /// Whether the built-in sample stands in for a nodes.yaml that is not there and that nobody named.
     pub or_sample: bool,
@@ -34,10 +40,14 @@ pub struct Locations {
 const SAMPLE_NAME: &str = "nodes.sample.yaml";
 
 /// Everything that was read, before anything was understood.
+#[derive(Clone)]
 pub struct Inputs {
     pub(super) nodes: Option<Arc<Source>>,
     pub(super) cluster: Option<Arc<Source>>,
     pub(super) settings: Option<Arc<Source>>,
+    pub(super) secrets: Option<FoundSecrets>,
+    /// The folder of nodes.yaml, where an age key may be.
+    pub(super) folder: PathBuf,
     /// A file is there or was named, and could not be read: what is absent may stand in it.
     pub(super) incomplete: bool,
     /// The nodes are those of the built-in sample.
@@ -51,8 +61,9 @@ pub struct Inputs {
 impl fmt::Debug for Inputs {
     /// The names only: the texts may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> =
-            [&self.nodes, &self.cluster, &self.settings].into_iter().flatten().map(|s| s.name()).collect();
+        let secrets = self.secrets.as_ref().map(|secrets| &secrets.source);
+        let sources = [self.nodes.as_ref(), self.cluster.as_ref(), self.settings.as_ref(), secrets];
+        let names: Vec<_> = sources.into_iter().flatten().map(|source| source.name()).collect();
         f.debug_struct("Inputs").field("files", &names).finish_non_exhaustive()
     }
 }
@@ -116,10 +127,24 @@ impl Inputs {
         let cluster = beside(cluster_named, "cluster.yaml");
         let settings = beside(settings_named, "pvetalos.yaml");
         let outside = outside(locations, &variables, &mut problems);
+        let secrets_named = named(&locations.secrets, "PVETALOS_SECRETS_FILE");
+        let secrets = if locations.without_secrets {
+            None
+        } else if let Some(path) = secrets_named {
+            found_secrets(&path, true, &mut problems)
+        } else if nodes.is_none() || is_sample || outside.has_token() {
+            // Nothing in it could count, so that it is not even looked for.
+            None
+        } else {
+            let mut usual = USUAL_PLACES.iter().map(|usual| nodes_path.with_file_name(usual));
+            usual.find_map(|path| found_secrets(&path, false, &mut problems))
+        };
         Self {
             nodes: nodes.map(Arc::new),
             cluster: cluster.map(|source| Arc::new(source.showing_only(shown_cluster_keys()))),
             settings: settings.map(Arc::new),
+            secrets,
+            folder: nodes_path.parent().map(Path::to_owned).unwrap_or_default(),
             incomplete,
             is_sample,
             is_nothing,
@@ -143,6 +168,15 @@ impl Inputs {
         self.is_nothing
     }
 
+    /// The same, now that the SOPS file is decrypted.
+    #[must_use]
+    pub fn with_decrypted(mut self, decrypted: Decrypted) -> Self {
+        if let Some(secrets) = &mut self.secrets {
+            secrets.decrypted = Some(decrypted);
+        }
+        self
+    }
+
     /// Inputs that come from no file: for tests, benchmarks and the built-in sample.
     pub fn from_texts(nodes: &str, cluster: Option<&str>, settings: Option<&str>) -> Self {
         let source = |name: &str, text: &str| Source::new(name, without_bom(text).to_owned());
@@ -150,11 +184,32 @@ impl Inputs {
             nodes: Some(Arc::new(source("nodes.yaml", nodes))),
             cluster: cluster.map(|text| Arc::new(source("cluster.yaml", text).showing_only(shown_cluster_keys()))),
             settings: settings.map(|text| Arc::new(source("pvetalos.yaml", text))),
+            secrets: None,
+            folder: PathBuf::new(),
             incomplete: false,
             is_sample: false,
             is_nothing: false,
             outside: Outside::default(),
             problems: Problems::default(),
+        }
+    }
+}
+
+/// Reads a SOPS file as it is; what is in it stays encrypted. None where nobody named one and there is none.
+fn found_secrets(path: &Path, named: bool, problems: &mut Problems) -> Option<FoundSecrets> {
+    // Never a pipe: `sops` reads it once more.
+    match read_regular_file(path) {
+        Ok(text) => {
+            let source = Arc::new(source(path, text).showing_no_values());
+            Some(FoundSecrets { source, path: path.to_owned(), named, decrypted: None })
+        }
+        Err(failure) if failure.absent && !named => {
+            tracing::debug!(file = %shown(path), "not there");
+            None
+        }
+        Err(failure) => {
+            problems.report(failure.problem(path));
+            None
         }
     }
 }
@@ -165,7 +220,7 @@ pub(super) fn source(path: &Path, text: String) -> Source {
 }
 
 /// The name of a file in messages. Somebody may have typed a secret where a file belongs.
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     let name = path.display().to_string();
     if secret_in(&name).is_some() {
         return "a file whose name is not shown".to_owned();
@@ -220,7 +275,7 @@ impl Failure {
     }
 }
 
-/// Reads a file that nobody named, so that nobody meant a pipe that never ends or never begins.
+/// Reads a file, but no pipe, which may never end or never begin and can be read only once.
 fn read_regular_file(path: &Path) -> Result<String, Failure> {
     match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => Err(Failure::new("it is not a regular file")),
@@ -230,7 +285,7 @@ fn read_regular_file(path: &Path) -> Result<String, Failure> {
 
 pub(super) fn read_file(path: &Path) -> Result<String, Failure> {
     let file = std::fs::File::open(path).map_err(|error| Failure {
-        absent: error.kind() == std::io::ErrorKind::NotFound,
+        absent: matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
         ..Failure::new(plain_words(&error))
     })?;
     let metadata = file.metadata().map_err(|error| Failure::new(plain_words(&error)))?;
@@ -257,7 +312,7 @@ pub(super) fn read_file(path: &Path) -> Result<String, Failure> {
 }
 
 /// The system's reason without the number that it ends in.
-fn plain_words(error: &std::io::Error) -> String {
+pub(super) fn plain_words(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }

@@ -37,6 +37,8 @@ pub(super) enum Field<T> {
     Absent,
     /// Given, but unusable; that is reported already, and must not be reported again as absence.
     Wrong,
+    /// Given in a file that is encrypted: what it is will be known when somebody needs it.
+    Sealed(Origin),
     Given(Setting<T>),
 }
 
@@ -48,14 +50,22 @@ impl<T> Field<T> {
     pub(super) fn get(&self) -> Option<&Setting<T>> {
         match self {
             Self::Given(setting) => Some(setting),
-            Self::Absent | Self::Wrong => None,
+            Self::Absent | Self::Wrong | Self::Sealed(_) => None,
+        }
+    }
+
+    /// Where it stands encrypted, if it does.
+    pub(super) fn sealed(&self) -> Option<&Origin> {
+        match self {
+            Self::Sealed(origin) => Some(origin),
+            Self::Absent | Self::Wrong | Self::Given(_) => None,
         }
     }
 
     pub(super) fn into_setting(self) -> Option<Setting<T>> {
         match self {
             Self::Given(setting) => Some(setting),
-            Self::Absent | Self::Wrong => None,
+            Self::Absent | Self::Wrong | Self::Sealed(_) => None,
         }
     }
 
@@ -160,7 +170,7 @@ macro_rules! layer {
 
             fn explain(&self) -> Vec<(&'static str, String, $crate::model::Origin)> {
                 let mut rows = Vec::new();
-                $($crate::config::layer::explain(stringify!($field), self.$field.get(), &mut rows);)+
+                $($crate::config::layer::explain(stringify!($field), &self.$field, &mut rows);)+
                 rows
             }
         }
@@ -185,8 +195,9 @@ pub(super) fn only_one<T>(first: Field<T>, second: Field<T>, problems: &mut Prob
 
 pub(super) fn explain<T: FromYaml>(
     name: &'static str,
-    setting: Option<&Setting<T>>,
+    field: &Field<T>,
     rows: &mut Vec<(&'static str, String, Origin)>,
 ) {
-    rows.extend(setting.map(|setting| (name, setting.value.show(), setting.origin.clone())));
+    rows.extend(field.get().map(|setting| (name, setting.value.show(), setting.origin.clone())));
+    rows.extend(field.sealed().map(|origin| (name, "(not decrypted)".to_owned(), origin.clone())));
 }

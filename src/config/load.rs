@@ -4,6 +4,8 @@ use super::keys::{ClusterLayer, NodeLayer, VmLayer};
 use super::layer::Layer;
 use super::merge::{Draft, Files, merge};
 use super::problem::{Problem, Severity};
+use super::secrets_file::SecretsFile;
+use super::sops::Sealed;
 use super::{build, environment, read};
 use crate::model::{Cluster, Origin};
 
@@ -22,6 +24,10 @@ pub struct Loaded {
     /// Every value of it, and where it came from; empty unless asked for.
     pub explained: Vec<Explained>,
     pub problems: Vec<Problem>,
+    /// What the SOPS file shows of itself, if there is one.
+    pub secrets: Option<SecretsFile>,
+    /// The way to decrypt that file, if the token depends on it.
+    pub sealed: Option<Sealed>,
 }
 
 /// One resolved value.
@@ -47,8 +53,9 @@ impl Loaded {
 
 /// Makes a cluster of what was gathered. Reads its arguments and nothing else.
 pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
-    let Inputs { nodes, cluster, settings, incomplete, outside, mut problems, .. } = inputs;
-    for source in [nodes.as_ref(), cluster.as_ref(), settings.as_ref()].into_iter().flatten() {
+    let Inputs { nodes, cluster, settings, secrets, folder, incomplete, outside, mut problems, .. } = inputs;
+    let secrets_source = secrets.as_ref().map(|secrets| &secrets.source);
+    for source in [nodes.as_ref(), cluster.as_ref(), settings.as_ref(), secrets_source].into_iter().flatten() {
         problems.add_source(source.clone());
     }
     let cluster_file = cluster.as_ref().and_then(|source| read::cluster_file(source, &mut problems));
@@ -57,13 +64,21 @@ pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
     let unreadable =
         incomplete || (cluster.is_some() && cluster_file.is_none()) || (settings.is_some() && settings_file.is_none());
     let outside = environment::layer(&outside, &mut problems);
+    let secrets_file = secrets.as_ref().and_then(|found| SecretsFile::read(found, &mut problems));
+    let decrypted = secrets.and_then(|found| found.decrypted);
+    let secrets = match (&secrets_file, decrypted) {
+        (Some(file), Some(decrypted)) => file.opened(&decrypted, &mut problems),
+        (Some(file), None) => file.sealed(),
+        (None, _) => ClusterLayer::default(),
+    };
 
     let mut explained = Vec::new();
-    let mut built = None;
+    let (mut built, mut sealed) = (None, None);
     if let (Some(nodes_file), Some(nodes_source)) = (nodes_file, nodes) {
         let files = Files {
             nodes: nodes_file,
             cluster: cluster_file.unwrap_or_default(),
+            secrets,
             settings: settings_file.unwrap_or_default(),
             settings_source: settings,
         };
@@ -71,6 +86,15 @@ pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
         // With a file missing from the picture, its settings would be missed in the others.
         let absences = if unreadable { Absences::Unknown } else { Absences::Known };
         check(&draft, &nodes_source, absences, &mut problems);
+        let (id, secret) = (&draft.cluster.token_id, &draft.cluster.token_secret);
+        if let Some(file) = &secrets_file {
+            // Whoever names the file means the token in it.
+            if file.named && (id.is_absent() || secret.is_absent()) {
+                problems.report(file.missing(id.is_absent(), secret.is_absent()));
+            }
+            let (id, secret) = (id.sealed().is_some(), secret.sealed().is_some());
+            sealed = (id || secret).then(|| Sealed { file: file.clone(), folder, id, secret });
+        }
         draft.settle(&mut problems);
         if !problems.has_errors() {
             if explaining == Explain::Yes {
@@ -79,7 +103,7 @@ pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
             built = Some(build::build(draft).expect("a draft without problems is complete"));
         }
     }
-    Loaded { cluster: built, explained, problems: problems.into_sorted() }
+    Loaded { cluster: built, explained, problems: problems.into_sorted(), secrets: secrets_file, sealed }
 }
 
 fn explain(draft: &Draft) -> Vec<Explained> {

@@ -55,17 +55,19 @@ impl NodeDraft {
     }
 }
 
-/// The three files, as far as they are there.
+/// The files, as far as they are there.
 pub(super) struct Files {
     pub(super) nodes: NodesFile,
     pub(super) cluster: Globals,
+    /// The token that the SOPS file holds, known or not.
+    pub(super) secrets: ClusterLayer,
     pub(super) settings: SettingsFile,
     pub(super) settings_source: Option<Arc<Source>>,
 }
 
 /// Takes every setting from the highest place that gives it.
 pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems) -> Draft {
-    let Files { nodes, cluster, settings, settings_source } = files;
+    let Files { nodes, cluster, secrets, settings, settings_source } = files;
     if let Some(source) = &settings_source {
         report_strangers(&settings, &nodes, source, problems);
     }
@@ -100,7 +102,7 @@ pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems
     });
     let drafts = drafts.collect();
 
-    let mut places = [outside, settings.globals.cluster, cluster.cluster, nodes_globals.cluster];
+    let mut places = [outside, settings.globals.cluster, secrets, cluster.cluster, nodes_globals.cluster];
     let (token_id, token_secret) = credentials::take(&mut places, problems);
     let name = cluster_name(&mut places, problems);
     let mut merged = ClusterLayer { name, token_id, token_secret, ..ClusterLayer::default() };
@@ -113,8 +115,8 @@ pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems
 }
 
 /// The repository's own name for the cluster has the rank of its file, but is looked at only when it counts.
-fn cluster_name(places: &mut [ClusterLayer; 4], problems: &mut Problems) -> Field<ClusterName> {
-    let [outside, settings, cluster, nodes] = places;
+fn cluster_name(places: &mut [ClusterLayer; 5], problems: &mut Problems) -> Field<ClusterName> {
+    let [outside, settings, _, cluster, nodes] = places;
     let above = std::mem::take(&mut outside.name).or(std::mem::take(&mut settings.name));
     above.or_checked(std::mem::take(&mut cluster.repository_name), problems).or(std::mem::take(&mut nodes.name))
 }

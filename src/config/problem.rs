@@ -16,7 +16,7 @@ pub enum Severity {
 }
 
 /// Something wrong or doubtful in the input.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Problem {
     pub severity: Severity,
     /// What is wrong, in one line.
@@ -28,7 +28,7 @@ pub struct Problem {
 }
 
 /// Where a problem is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Place {
     /// A part of a file, and what to say about it there.
     Part { source: Arc<Source>, span: Span, label: String },
@@ -99,7 +99,7 @@ impl Problem {
 }
 
 /// All problems found so far, and the sources that they point into.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Problems {
     sources: Vec<Arc<Source>>,
     list: Vec<Problem>,

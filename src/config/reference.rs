@@ -9,16 +9,17 @@ const INTRODUCTION: &str = "# Configuration reference
 
 <!-- Made from src/config/keys.rs; `UPDATE=1 cargo test --test generated` writes it anew. -->
 
-pvetalos reads up to three files. Only nodes.yaml is needed.
+pvetalos reads up to four files. Only nodes.yaml is needed.
 
 | file | holds | unknown keys |
 |---|---|---|
 | nodes.yaml | the nodes; in a repository of its own also everything else | an error |
 | cluster.yaml | the settings of a cluster repository, of which pvetalos reads those below | ignored |
 | pvetalos.yaml | what the repository's own files have no key for; settings of single nodes | an error |
+| infrastructure/secrets.sops.yaml or secrets.sops.yaml | the API token, encrypted by SOPS; see [secrets.md](secrets.md) | ignored |
 
-cluster.yaml and pvetalos.yaml are looked for beside nodes.yaml. Flags and variables name other places:
-`--nodes`/`PVETALOS_NODES_FILE`, `--cluster`/`PVETALOS_CLUSTER_FILE`, `--settings`/`PVETALOS_SETTINGS_FILE`.
+They are looked for beside nodes.yaml. Flags and variables name other places: `--nodes`/`PVETALOS_NODES_FILE`,
+`--cluster`/`PVETALOS_CLUSTER_FILE`, `--settings`/`PVETALOS_SETTINGS_FILE`, `--secrets`/`PVETALOS_SECRETS_FILE`.
 
 ## Which value counts
 
@@ -43,9 +44,10 @@ whole from one place, not joined. `pvetalos validate --explain` shows for every 
 | `PROXMOX_VE_API_TOKEN` | the API token as `user@realm!name=secret` |
 
 Those of Proxmox also with `_FILE` added, as the name of a file that holds the value. `--token-file FILE` names a file
-with `user@realm!name=secret` and stands above them. No flag takes the secret itself, and nodes.yaml and pvetalos.yaml
-have no key for it. An empty variable counts as not set. Both halves of a token have to come from one place, or name the
-same token.
+with `user@realm!name=secret` and stands above them. A token in a SOPS file (`proxmox_api_token_id` and
+`proxmox_api_token_secret`, or `proxmox_api_token`) stands below them and above cluster.yaml. No flag takes the secret
+itself, and nodes.yaml and pvetalos.yaml have no key for it. An empty variable counts as not set. Both halves of a token
+have to come from one place, or name the same token.
 
 ## Where pvetalos is stricter than the repositories' own schemas
 

@@ -14,6 +14,8 @@ pub struct Source {
     line_starts: Vec<usize>,
     /// A file that mostly holds settings of other programs: of lines with other keys only the key is shown.
     shown_keys: Option<Vec<&'static str>>,
+    /// A file of secrets: lines end behind their key.
+    only_keys: bool,
     /// The values of keys that sound like secrets, once the text was taken apart.
     secrets: OnceLock<Vec<Span>>,
 }
@@ -54,12 +56,18 @@ impl Source {
         // Old line ends, a carriage return alone, count as well.
         let ends_line = |at: &usize| bytes[*at] == b'\n' || (bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n'));
         let line_starts = std::iter::once(0).chain((0..bytes.len()).filter(ends_line).map(|at| at + 1)).collect();
-        Self { name: name.into(), text, line_starts, shown_keys: None, secrets: OnceLock::new() }
+        Self { name: name.into(), text, line_starts, shown_keys: None, only_keys: false, secrets: OnceLock::new() }
     }
 
     /// Shows only lines with these keys, and of all others only the key.
     pub(super) fn showing_only(mut self, keys: Vec<&'static str>) -> Self {
         self.shown_keys = Some(keys);
+        self
+    }
+
+    /// Shows no value at all, not even masked: of an encrypted file it would be a line of noise.
+    pub(super) fn showing_no_values(mut self) -> Self {
+        self.only_keys = true;
         self
     }
 
@@ -104,7 +112,10 @@ impl Source {
 
     /// The first line of a span, with what would betray a secret taken out.
     pub fn excerpt(&self, span: &Span) -> Excerpt {
-        let (line, bounds, at) = self.locate(span);
+        let (line, mut bounds, at) = self.locate(span);
+        if self.only_keys {
+            bounds.end = bounds.start + key_of(&self.text[bounds.clone()]).map_or(0, |(_, value)| value);
+        }
         let from = at.clamp(bounds.start, bounds.end);
         let column = self.text[bounds.start..from].chars().count() + 1;
         let to = self.text.floor_char_boundary((span.end as usize).clamp(from, bounds.end));
@@ -170,7 +181,7 @@ pub(super) fn is_secret(key: &str) -> bool {
 }
 
 /// Where a line begins to hold what may be a secret: behind a word of warning, or because it looks like one.
-fn suspicious(line: &str) -> Option<usize> {
+pub(super) fn suspicious(line: &str) -> Option<usize> {
     let lower = line.to_ascii_lowercase();
     let word = SECRET_WORDS.iter().filter_map(|word| lower.find(word)).min();
     let value = word.and_then(|at| line[at..].find([':', '=']).map(|separator| at + separator + 1));
@@ -237,6 +248,15 @@ mod tests {
         assert_eq!(shown("10.0.0.0/24"), "node_cidr: 10.0.0.0/24 • •••••••");
         assert_eq!(shown("cloudflare_x"), "cloudflare_x: •••••••");
         assert_eq!(shown("hunter3"), "  •••••••");
+    }
+
+    #[test]
+    fn of_a_file_of_secrets_no_value_is_shown() {
+        let text = "token: hunter2\nhunter2\n- hunter2: hunter3\n{a: hunter2}\n";
+        let source = Source::new("secrets.sops.yaml", text.to_owned()).showing_no_values();
+        let shown = |part: &str| excerpt(&source, part).text;
+        assert_eq!([shown("token"), shown("hunter2"), shown("hunter2\n-")], ["token:", "token:", ""]);
+        assert_eq!([shown("hunter3"), shown("{a")], ["- hunter2:", ""]);
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub struct Proxmox {
 pub struct Credentials {
     pub token_id: Option<Setting<TokenId>>,
     pub token_secret: Option<Setting<TokenSecret>>,
+    /// The SOPS file that holds what of it is not known yet.
+    #[serde(rename = "token_encrypted_in", skip_serializing_if = "Option::is_none")]
+    pub encrypted_in: Option<String>,
 }
 
 /// What makes the server's certificate trustworthy beside the system's own authorities.

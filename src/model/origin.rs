@@ -32,6 +32,14 @@ impl Origin {
     pub fn is_declared(&self) -> bool {
         !matches!(self, Self::Derived(_) | Self::BuiltIn(_))
     }
+
+    /// The file that it came from, if it was one.
+    pub fn file(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::File { file, .. } => Some(file),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Origin {

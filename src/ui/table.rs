@@ -2,7 +2,7 @@ use std::fmt::Write;
 
 use comfy_table::{Table, presets};
 
-use crate::model::{Cluster, Node, Role, Setting};
+use crate::model::{Cluster, Credentials, Node, Role, Setting};
 
 /// The resolved cluster at a glance.
 pub fn cluster_table(cluster: &Cluster) -> String {
@@ -10,7 +10,7 @@ pub fn cluster_table(cluster: &Cluster) -> String {
     let proxmox = &cluster.proxmox;
     let endpoint =
         proxmox.endpoint.as_ref().map_or("endpoint not given".to_owned(), |setting| setting.value.to_string());
-    let token = proxmox.credentials.token_id.as_ref().map_or("no token".to_owned(), |id| format!("token {}", id.value));
+    let token = token(&proxmox.credentials);
     let network = &cluster.network;
     let dns: Vec<String> = network.dns_servers.value.iter().map(ToString::to_string).collect();
     let vip = network.vip.as_ref().map_or(String::new(), |vip| format!(", Kubernetes API {}", vip.value));
@@ -39,6 +39,16 @@ pub fn cluster_table(cluster: &Cluster) -> String {
     }
     text.push_str(&counts(cluster));
     text
+}
+
+/// Which token is used, or where it is still encrypted.
+fn token(credentials: &Credentials) -> String {
+    match (&credentials.token_id, &credentials.encrypted_in) {
+        (Some(id), None) => format!("token {}", id.value),
+        (Some(id), Some(file)) => format!("token {}, its secret in {file} (not decrypted)", id.value),
+        (None, Some(file)) => format!("token in {file} (not decrypted)"),
+        (None, None) => "no token".to_owned(),
+    }
 }
 
 fn row(node: &Node) -> [String; 10] {

@@ -93,6 +93,11 @@ impl Workdir {
         self.folder.path()
     }
 
+    /// The binary with these arguments, ready to be started here.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        command_in(self.path(), &self.variables, args)
+    }
+
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
         run_in(self.path(), &self.variables, args)
     }
@@ -104,14 +109,17 @@ pub(crate) fn run_in<S: AsRef<OsStr>>(
     variables: &[(String, String)],
     args: impl IntoIterator<Item = S>,
 ) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_pvetalos"))
-        .args(args)
-        .current_dir(folder)
-        .env_clear()
-        .envs(variables.iter().map(|(name, value)| (name, value)))
-        .output()
-        .expect("the binary can be started");
-    output.into()
+    command_in(folder, variables, args).output().expect("the binary can be started").into()
+}
+
+fn command_in<S: AsRef<OsStr>>(
+    folder: &Path,
+    variables: &[(String, String)],
+    args: impl IntoIterator<Item = S>,
+) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pvetalos"));
+    command.args(args).current_dir(folder).env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
+    command
 }
 
 impl From<Output> for Run {
@@ -167,8 +175,16 @@ impl Simulated {
 
     /// A folder whose cluster is to be made there, pinned to its certificate.
     pub(crate) fn workdir(&self, nodes: &str) -> Workdir {
-        self.unpinned(nodes)
-            .file("pvetalos.yaml", format!("proxmox: {{fingerprints: [\"{}\"]}}\n", self.says("fingerprint")))
+        self.unpinned(nodes).file("pvetalos.yaml", self.pin())
+    }
+
+    /// The same without a token.
+    pub(crate) fn without_token(&self, nodes: &str) -> Workdir {
+        Workdir::with_nodes(nodes).env("PROXMOX_ENDPOINT", self.says("endpoint")).file("pvetalos.yaml", self.pin())
+    }
+
+    fn pin(&self) -> String {
+        format!("proxmox: {{fingerprints: [\"{}\"]}}\n", self.says("fingerprint"))
     }
 
     pub(crate) fn unpinned(&self, nodes: &str) -> Workdir {

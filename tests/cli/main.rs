@@ -13,6 +13,7 @@ mod schema;
 mod schematic;
 mod secrets;
 mod simulate;
+mod sops;
 mod status;
 mod story;
 mod template;

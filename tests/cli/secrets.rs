@@ -1,4 +1,5 @@
-use crate::harness::{GOOD, Run, Workdir};
+use crate::harness::{GOOD, Run, Simulated, Workdir};
+use crate::sops::FAKE_PATH;
 
 /// Proxmox makes UUIDs; people type what they like.
 const SECRETS: [&str; 2] = ["5ec4e7aa-1111-2222-3333-444444444444", "hunter2-5ec4e7aa"];
@@ -79,10 +80,54 @@ fn never_printed(secret_text: &str) {
     }
 }
 
+/// The same for files that are or should be encrypted, with commands that decrypt them.
+#[test]
+fn a_secret_of_a_sops_file_is_never_printed() {
+    let simulated = Simulated::three_hosts();
+    let right = simulated.says("token_secret").to_owned();
+    for secret_text in [SECRETS[0], SECRETS[1], &right] {
+        let file = "infrastructure/secrets.sops.yaml";
+        let encrypted = include_str!("../fixtures/sops/secrets.sops.yaml");
+        let plain = format!("proxmox_api_token_id: root@pam!ci\nproxmox_api_token_secret: {secret_text}\n");
+        let found = |text: &str| simulated.without_token(GOOD).file(file, text).env("PATH", FAKE_PATH);
+        let prints = |output: String| found(encrypted).env("FAKE_SOPS", "opens").env("FAKE_OUTPUT", &output);
+        let says = |words: String| found(encrypted).env("FAKE_SOPS", "talks").env("FAKE_OUTPUT", &words);
+        let halves = |id: &str, secret: &str| serde_json::json!({"proxmox_api_token_id": id, "proxmox_api_token_secret": secret, "x": secret_text});
+        let inputs = [
+            // The right one gets as far as Proxmox. It takes seconds to refuse a wrong one, which stops here for want of an id.
+            prints(
+                halves(if secret_text == right { simulated.says("token_id") } else { "root" }, secret_text).to_string(),
+            ),
+            prints(halves(&format!("root@pam!ci={secret_text}"), secret_text).to_string()),
+            prints(halves(secret_text, &format!("{secret_text} x")).to_string()),
+            prints(halves("root@pam!ci", &format!("root@pam!ci={secret_text}")).to_string()),
+            prints(serde_json::json!({"proxmox_api_token_id": [secret_text], "x": secret_text}).to_string()),
+            prints(format!("{{\"proxmox_api_token_secret\": \"{secret_text}")),
+            prints(secret_text.to_owned()),
+            says(plain.clone()),
+            says(format!("cannot use root@pam!ci={secret_text}")),
+            says(format!("password={secret_text}\n{plain}")),
+            found(&plain),
+            found(&format!("{plain}sops: {{}}\n")).env("FAKE_SOPS", "talks").env("FAKE_OUTPUT", secret_text),
+            found(&format!("{plain}sops: [\n")),
+            found(secret_text),
+            found(&format!("root@pam!ci={secret_text}: x\nsops: {{}}\n")),
+        ];
+        for workdir in &inputs {
+            for args in [&["validate", "--explain"][..], &["doctor"], &["plan"], &["plan", "-o", "json"]] {
+                for talk in [&[][..], &["-vvv"], &["-vvv", "--log-format", "json"]] {
+                    let run = workdir.run([args, talk].concat());
+                    assert!(!run.to_string().contains(&secret_text[..7]), "{run}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_secret_typed_for_the_name_of_a_file_is_not_printed() {
     let token = format!("root@pam!ci={SECRET}");
-    for flag in ["--token-file", "--nodes", "--cluster", "--settings"] {
+    for flag in ["--token-file", "--nodes", "--cluster", "--settings", "--secrets"] {
         let run = Workdir::with_nodes(GOOD).run(["validate", "-vvv", flag, &token]);
         assert_eq!(run.exit, 2);
         assert_hidden(&run);
