@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pvetalos_global_optspecs
-    string join \n nodes= cluster= settings= cluster-name= token-file= simulate= o/output= v/verbose q/quiet color= log-format= h/help V/version
+    string join \n nodes= cluster= settings= cluster-name= token-file= secrets= simulate= o/output= v/verbose q/quiet color= log-format= h/help V/version
 end
 
 function __fish_pvetalos_needs_command
@@ -29,6 +29,7 @@ complete -c pvetalos -n "__fish_pvetalos_needs_command" -l cluster -d 'The setti
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_needs_command" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -48,6 +49,7 @@ complete -c pvetalos -n "__fish_pvetalos_needs_command" -f -a "status" -d 'Show 
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -f -a "destroy" -d 'Destroy the VMs of the cluster'
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -f -a "validate" -d 'Check the files, without any network, and show what they mean'
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -f -a "doctor" -d 'Check whether Proxmox is ready for the cluster, without changing anything'
+complete -c pvetalos -n "__fish_pvetalos_needs_command" -f -a "access" -d 'Print the commands that let pvetalos do its work on Proxmox, and nothing else'
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -f -a "template" -d 'Make, list and delete the templates that nodes are cloned from'
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -f -a "schematic" -d 'Tell what an Image Factory calls a schematic and its images'
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -f -a "wait" -d 'Wait until the nodes are in maintenance mode, or configured'
@@ -68,6 +70,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l cluster 
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -97,6 +100,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l cluster -d 'T
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -122,6 +126,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l cluster -d 
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -146,6 +151,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l cluster -d
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -169,6 +175,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l cluster -
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -189,6 +196,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l cluster -d 
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -203,11 +211,42 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s v -l verbos
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s q -l quiet -d 'Say nothing but errors'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s V -l version -d 'Print version'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l pve -d 'The release of Proxmox VE' -r -f -a "8\t'Proxmox VE 8'
+9\t'Proxmox VE 9'"
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l pool -d 'Allow VMs in this pool only [default: the nodes\' own pools, if all are in one]' -r
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l clone-from -d 'Templates outside of the pool that nodes are cloned from' -r
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l user -d 'The user that the token belongs to [default: that of the token in use, or pvetalos@pve]' -r
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l token -d 'The name of the token [default: that of the token in use, or pvetalos]' -r
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
+json\t'For programs'
+yaml\t'For programs and people'"
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l color -d 'When to use colours; NO_COLOR in the environment is heeded' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l log-format -d 'How to write the log to standard error' -r -f -a "text\t'Lines for people'
+json\t'One JSON object a line'"
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l templates -d 'Also what `template create` needs'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l enable-import -d 'Also what `template create --enable-import` needs'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l start-order -d 'Also setting the order in which VMs start'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l free-memory -d 'Also seeing the free memory of hosts, by which nodes without a host are placed'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l guest-agent -d 'Also asking the guest agent about a node that does not answer'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s v -l verbose -d 'Say more; twice or three times for even more'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -243,6 +282,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -266,6 +306,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -286,6 +327,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -306,6 +348,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -331,6 +374,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __f
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -353,6 +397,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -377,6 +422,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -398,6 +444,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -427,6 +474,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l cluster -d 'T
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -447,6 +495,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l cluster -d 
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -479,6 +528,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l cluster -
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -497,6 +547,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l cluster -d 'T
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -515,6 +566,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l cluster -d 
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -533,6 +585,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l cluste
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -552,6 +605,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l cluster -d 'Th
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
@@ -565,22 +619,23 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s v -l verbose -
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s q -l quiet -d 'Say nothing but errors'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s V -l version -d 'Print version'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "provision" -d 'Bring every node to Talos maintenance mode'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "plan" -d 'Show what provision would do, without doing it'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "status" -d 'Show how every node is'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "destroy" -d 'Destroy the VMs of the cluster'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "validate" -d 'Check the files, without any network, and show what they mean'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "doctor" -d 'Check whether Proxmox is ready for the cluster, without changing anything'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "template" -d 'Make, list and delete the templates that nodes are cloned from'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "schematic" -d 'Tell what an Image Factory calls a schematic and its images'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "wait" -d 'Wait until the nodes are in maintenance mode, or configured'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "output" -d 'Print the nodes\' addresses, VMIDs, MACs, roles and states, for scripts and for the tools that go on with them'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "simulate" -d 'Simulate a Proxmox cluster on this machine, with Talos in its VMs'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "init" -d 'Write the files that a repository begins with'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "schema" -d 'Print the JSON Schema of a file, for editors'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "man" -d 'Print the manual page of the program, or write those of all commands into a folder'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "provision" -d 'Bring every node to Talos maintenance mode'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "plan" -d 'Show what provision would do, without doing it'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "status" -d 'Show how every node is'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "destroy" -d 'Destroy the VMs of the cluster'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "validate" -d 'Check the files, without any network, and show what they mean'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "doctor" -d 'Check whether Proxmox is ready for the cluster, without changing anything'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "access" -d 'Print the commands that let pvetalos do its work on Proxmox, and nothing else'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "template" -d 'Make, list and delete the templates that nodes are cloned from'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "schematic" -d 'Tell what an Image Factory calls a schematic and its images'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "wait" -d 'Wait until the nodes are in maintenance mode, or configured'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "output" -d 'Print the nodes\' addresses, VMIDs, MACs, roles and states, for scripts and for the tools that go on with them'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "simulate" -d 'Simulate a Proxmox cluster on this machine, with Talos in its VMs'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "init" -d 'Write the files that a repository begins with'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "schema" -d 'Print the JSON Schema of a file, for editors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "man" -d 'Print the manual page of the program, or write those of all commands into a folder'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and __fish_seen_subcommand_from template" -f -a "create" -d 'Make the templates that the nodes need, from images of an Image Factory'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and __fish_seen_subcommand_from template" -f -a "list" -d 'List the templates of all hosts'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and __fish_seen_subcommand_from template" -f -a "show" -d 'Show everything about a template'

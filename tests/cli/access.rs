@@ -120,21 +120,11 @@ fn wrong_input_is_told_and_nothing_is_printed() {
 /// Proxmox would take it for the name of a token.
 const SECRET: &str = "a1111111-1111-4111-8111-111111111111";
 
-/// What docs/access.md shows is what the program prints.
+/// What docs/access.md shows is run with the other pages; this is about what it explains.
 #[test]
-fn the_page_about_it_shows_what_is_printed() {
+fn the_page_about_it_tells_what_each_privilege_is_for() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(root.join("docs/access.md")).expect("there is a page");
-    let blocks = page.split("```console\n$ pvetalos access").skip(1);
-    let mut shown = 0;
-    for block in blocks {
-        let (block, _) = block.split_once("```").expect("a block ends");
-        let (args, output) = block.split_once('\n').expect("there is output");
-        let run = run_in(root, &[], ["access", "-q"].into_iter().chain(args.split_whitespace()));
-        assert_eq!((run.exit, run.stdout.as_str()), (0, output), "pvetalos access{args}");
-        shown += 1;
-    }
-    assert_eq!(shown, 5);
     let everything = ["--templates", "--enable-import", "--start-order", "--free-memory", "--guest-agent"];
     for release in ["8", "9"] {
         let args = ["access", "-q", "-o", "json", "--pve", release].into_iter().chain(everything);

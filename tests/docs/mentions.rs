@@ -28,6 +28,8 @@ fn all_flags(command: &Command) -> BTreeSet<String> {
 
 /// What is wrong with a line of shell or a piece of it, as far as it is about our program.
 fn wrong_in(code: &str, program: &Command) -> Option<String> {
+    // What stands behind a `#` is for reading.
+    let code = code.split(" #").next().unwrap_or(code);
     let mut words = code.split_whitespace().map(|word| word.trim_matches(['`', '(', ')', '"', '$']));
     let first = words.clone().next()?;
     let is_inner = |name: &str| program.get_subcommands().any(|inner| inner.get_name() == name);
