@@ -46,7 +46,8 @@ impl Connection {
         if id {
             problems.push(missing(
                 "the id of the API token is not given",
-                "set PROXMOX_TOKEN_ID to `user@realm!name`, or keep the token in a SOPS file (--secrets)",
+                "set PROXMOX_TOKEN_ID to `user@realm!name`, or keep the token in a SOPS file (--secrets); `pvetalos access` prints the \
+                 commands that make one",
             ));
         }
         if secret {

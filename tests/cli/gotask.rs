@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::ground::skipped;
 use crate::harness::{Run, Simulated, Workdir};
 
 /// go-task, as `.ci/run` installs it or as it is on the PATH. Another program of that name does not count.
@@ -17,7 +18,7 @@ fn go_task() -> Option<PathBuf> {
         })
     });
     if found.is_none() {
-        eprintln!("skipped: there is no go-task here (`pip install go-task-bin` has it)");
+        skipped("there is no go-task here (`pip install go-task-bin` has it)");
     }
     found
 }
@@ -108,7 +109,7 @@ fn the_same_tasks_reach_a_proxmox_over_the_network() {
     done(&task(&workdir, &go_task, &["--yes", "infrastructure:destroy"]));
 }
 
-/// Both files are in the repository: with the name of its OpenTofu tasks, and with ours beside them.
+/// The repository keeps the tasks that it had under that name, and has ours beside them.
 #[test]
 fn what_is_in_the_place_of_the_include_stays_and_ours_can_be_used_all_the_same() {
     let Some(go_task) = go_task() else {

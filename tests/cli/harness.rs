@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-use crate::folder::copy_folder;
+use crate::ground::copy_folder;
 
 /// A folder of its own for one test, with an environment that holds nothing of the machine's.
 pub(crate) struct Workdir {

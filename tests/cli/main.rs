@@ -2,8 +2,8 @@
 
 mod access;
 mod doctor;
-mod folder;
 mod gotask;
+mod ground;
 mod harness;
 mod init;
 mod interface;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::ground::skipped;
 use crate::harness::{GOOD, Run, Simulated, Workdir};
 
 /// Fits the world of three hosts.
@@ -298,10 +299,9 @@ fn folder_of(program: &str) -> Option<String> {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "whoever runs it should know that it proved nothing")]
 fn the_real_sops_tells_the_same_story() {
     let (Some(sops), Some(age)) = (folder_of("sops"), folder_of("age-keygen")) else {
-        println!("skipped: `sops` and `age-keygen` are not both on PATH");
+        skipped("`sops` and `age-keygen` are not both on the PATH");
         return;
     };
     let simulated = Simulated::three_hosts();

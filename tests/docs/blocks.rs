@@ -5,7 +5,7 @@
 
 use regex::Regex;
 
-use crate::folder::copy_folder;
+use crate::ground::{copy_folder, skipped};
 use crate::markdown::{Block, Document, documents, root};
 use crate::shell::{Ran, has, run};
 
@@ -23,12 +23,18 @@ fn pieces(block: &Block) -> Vec<Piece> {
             let mut pieces: Vec<Piece> = Vec::new();
             for (index, line) in block.text.lines().enumerate() {
                 match (line.strip_prefix("$ "), pieces.last_mut()) {
-                    (None, Some(Piece { command, .. })) if command.ends_with('\\') => *command += &format!("\n{line}"),
+                    (None, Some(Piece { command, .. })) if command.ends_with('\\') => {
+                        command.push('\n');
+                        command.push_str(line);
+                    }
                     (Some(command), _) => {
                         let (line, command) = (block.line + index, command.to_owned());
                         pieces.push(Piece { line, command, expected: Some(String::new()) });
                     }
-                    (None, Some(Piece { expected: Some(expected), .. })) => *expected += &format!("{line}\n"),
+                    (None, Some(Piece { expected: Some(expected), .. })) => {
+                        expected.push_str(line);
+                        expected.push('\n');
+                    }
                     (None, _) => panic!("line {}: output without a command", block.line + index),
                 }
             }
@@ -72,7 +78,7 @@ fn can_run(block: &Block, document: &Document) -> bool {
         words.any(|word| word == **program) && !has(program)
     });
     if let Some(program) = missing {
-        eprintln!("skipped: {}:{}, because there is no {program} here", document.name, block.line);
+        skipped(&format!("{}:{}, because there is no {program} here", document.name, block.line));
     }
     missing.is_none()
 }
@@ -93,7 +99,7 @@ fn what_it_shows_happens(document: &Document) {
         match (ran.get(index), expected) {
             (None, _) => wrong.push(format!("{at}\n--- it ended the shell")),
             (Some(Ran { printed, exit }), None) if *exit != 0 => {
-                wrong.push(format!("{at}\n--- exit {exit}\n{printed}"))
+                wrong.push(format!("{at}\n--- exit {exit}\n{printed}"));
             }
             (Some(Ran { printed, .. }), Some(expected)) if !fits(expected, printed) => {
                 wrong.push(format!("{at}\n--- expected\n{expected}--- printed\n{printed}"));
@@ -107,7 +113,7 @@ fn what_it_shows_happens(document: &Document) {
 #[test]
 fn what_the_pages_show_happens() {
     if !has("bash") {
-        eprintln!("skipped: there is no bash here");
+        skipped("the commands of the pages, because there is no bash here");
         return;
     }
     let documents = documents();

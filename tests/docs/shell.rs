@@ -11,7 +11,7 @@ pub(crate) struct Ran {
 }
 
 /// However long a page is, it is run faster than that.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_mins(5);
 
 pub(crate) fn has(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -21,7 +21,9 @@ pub(crate) fn has(program: &str) -> bool {
 /// Runs pieces of shell in one bash, in a folder of its own, so that what one does is there for the next.
 pub(crate) fn run(folder: &Path, pieces: &[String]) -> Vec<Ran> {
     const MARK: &str = "@@@ end of piece";
-    let script: String = pieces.iter().map(|piece| format!("{piece}\nprintf '\\n{MARK} %s\\n' \"$?\"\n")).collect();
+    let pieces: Vec<String> =
+        pieces.iter().map(|piece| format!("{piece}\nprintf '\\n{MARK} %s\\n' \"$?\"\n")).collect();
+    let script = pieces.concat();
     std::fs::write(folder.join(".script"), script).expect("a file can be written");
     let printed = std::fs::File::create(folder.join(".printed")).expect("a file can be made");
     let program = Path::new(env!("CARGO_BIN_EXE_pvetalos")).parent().expect("it is in a folder").to_owned();

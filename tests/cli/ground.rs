@@ -1,6 +1,12 @@
-//! Folders that tests work in.
+//! What tests stand on: folders, and programs that may not be there.
 
+use std::io::Write as _;
 use std::path::Path;
+
+/// Tells what is left out. Not by a macro, whose words nobody sees when the test passes.
+pub(crate) fn skipped(why: &str) {
+    drop(writeln!(std::io::stderr(), "skipped: {why}"));
+}
 
 /// Copies a folder with all that is in it.
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
