@@ -1,6 +1,6 @@
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::json::FORMAT_VERSION;
+use super::json::versioned;
 use super::page::{Page, Tone};
 use crate::plan::{DestroyPlan, Target};
 
@@ -58,13 +58,7 @@ fn counts_line(plan: &DestroyPlan) -> String {
 
 /// The same for programs.
 pub fn destroy_json(plan: &DestroyPlan) -> Value {
-    let mut document = Map::new();
-    document.insert("format_version".to_owned(), json!(FORMAT_VERSION));
-    let plan = serde_json::to_value(plan).expect("a plan has string keys and no failing serializer");
-    if let Value::Object(plan) = plan {
-        document.extend(plan);
-    }
-    Value::Object(document)
+    versioned(plan)
 }
 
 #[cfg(test)]

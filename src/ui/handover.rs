@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::json::FORMAT_VERSION;
+use super::json::versioned;
 use super::yaml::to_yaml;
 use crate::handover::{Handover, NodeHandover};
 use crate::model::{Cluster, ExtraNic, InstallDisk, MacAddress, NicAddress, Node, Prefixed, Role};
@@ -12,13 +12,7 @@ use crate::talos::NodeState;
 
 /// What programs read: addresses, numbers, roles and states.
 pub fn handover_json(handover: &Handover) -> Value {
-    let mut document = Map::new();
-    document.insert("format_version".to_owned(), json!(FORMAT_VERSION));
-    let handover = serde_json::to_value(handover).expect("a hand-over has string keys and no failing serializer");
-    if let Value::Object(handover) = handover {
-        document.extend(handover);
-    }
-    Value::Object(document)
+    versioned(handover)
 }
 
 /// The talosctl commands that make a cluster of the nodes, as a script to be read before it is run.

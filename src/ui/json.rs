@@ -1,3 +1,4 @@
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::config::{Loaded, Place, Problem, Severity};
@@ -19,6 +20,17 @@ pub fn cluster_json(loaded: &Loaded, explain: bool) -> Value {
         if explain {
             document.insert("explain".to_owned(), json!(loaded.explained));
         }
+    }
+    Value::Object(document)
+}
+
+/// A value as a document: its fields behind the version.
+pub(super) fn versioned(value: &impl Serialize) -> Value {
+    let mut document = Map::new();
+    document.insert("format_version".to_owned(), json!(FORMAT_VERSION));
+    let value = serde_json::to_value(value).expect("our values have string keys and no failing serializer");
+    if let Value::Object(fields) = value {
+        document.extend(fields);
     }
     Value::Object(document)
 }

@@ -1,7 +1,7 @@
 use comfy_table::{Table, presets};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::json::FORMAT_VERSION;
+use super::json::versioned;
 use super::page::{Page, Tone};
 use crate::status::{NodeStatus, Status};
 use crate::talos::NodeState;
@@ -98,11 +98,5 @@ fn row(node: &NodeStatus) -> [String; 9] {
 
 /// The same for programs.
 pub fn status_json(status: &Status) -> Value {
-    let mut document = Map::new();
-    document.insert("format_version".to_owned(), json!(FORMAT_VERSION));
-    let status = serde_json::to_value(status).expect("a status has string keys and no failing serializer");
-    if let Value::Object(status) = status {
-        document.extend(status);
-    }
-    Value::Object(document)
+    versioned(status)
 }
