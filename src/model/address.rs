@@ -28,6 +28,12 @@ impl Prefixed {
     }
 }
 
+impl From<Prefixed> for IpNet {
+    fn from(Prefixed(net): Prefixed) -> Self {
+        net
+    }
+}
+
 impl Text for Prefixed {
     const WHAT: &'static str = "an address with a prefix length like `192.168.1.0/24`";
     const PATTERN: &'static str = r"^[0-9A-Fa-f:.]+/[0-9]{1,3}$";

@@ -193,7 +193,7 @@ impl fmt::Display for Template {
 }
 
 /// A disk beside the system disk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct DataDisk {
     pub size: DiskSize,
     pub storage: StorageId,

@@ -1,6 +1,8 @@
 use std::fmt::Display;
 use std::net::IpAddr;
 
+use ipnet::IpNet;
+
 use super::difference::{Difference, Edit, Effect};
 use crate::model::{
     BridgeName, Cluster, DiskSize, InstallDisk, MacAddress, Mtu, NicAddress, Node, Origin, Prefixed, Queues,
@@ -103,8 +105,11 @@ impl Comparing<'_> {
 
     /// Compares an option by the text of its value.
     fn plain<T: Display>(&mut self, key: PlainKey, wanted: &Setting<T>, is: impl Display, effect: Effect) {
+        if !self.manages(&wanted.origin) {
+            return;
+        }
         let (is, wanted_text) = (is.to_string(), wanted.value.to_string());
-        if self.manages(&wanted.origin) && is != wanted_text {
+        if is != wanted_text {
             let edit = Edit::Set(key, wanted_text.clone());
             self.differs(key, (Some(is), Some(wanted_text)), &wanted.origin, effect, edit);
         }
@@ -275,10 +280,11 @@ impl Comparing<'_> {
             };
             self.card(index + 1, &card);
         }
-        let extra = self.config.cards().filter(|(index, _)| index.get() as usize > node.nics.len());
-        let notes: Vec<String> =
-            extra.map(|(index, card)| format!("net{index} ({card}) is not in the files and is left alone")).collect();
-        self.found.notes.extend(notes);
+        let extra = self.config.card_indexes().filter(|index| index.get() as usize > node.nics.len());
+        let extra = extra.filter_map(|index| Some((index, self.config.card(index)?)));
+        self.found
+            .notes
+            .extend(extra.map(|(index, card)| format!("net{index} ({card}) is not in the files and is left alone")));
     }
 
     fn card(&mut self, index: usize, wanted: &Card<'_>) {
@@ -373,12 +379,12 @@ impl Comparing<'_> {
     fn ip_config(&mut self, index: usize, wanted: Option<&Address<'_>>) {
         let index = card_index(index);
         let is = self.config.ip_config(index);
-        let from = is.as_ref().map(ToString::to_string);
+        let from = || is.as_ref().map(ToString::to_string);
         let Some(wanted) = wanted else {
             if self.whole() && is.is_some() {
                 let edit = Edit::ForgetIpConfig(index);
                 let because = "inherited from the template";
-                self.differs(format!("ipconfig{index}"), (from, None), because, Effect::Disruptive, edit);
+                self.differs(format!("ipconfig{index}"), (from(), None), because, Effect::Disruptive, edit);
             }
             return;
         };
@@ -386,7 +392,7 @@ impl Comparing<'_> {
         let mut config = if self.whole() { IpConfig::default() } else { known.cloned().unwrap_or_default() };
         wanted.apply_to(&mut config);
         if known != Some(&config) {
-            let values = (from, Some(config.to_string()));
+            let values = (from(), Some(config.to_string()));
             let edit = Edit::IpConfig(index, config);
             self.differs(format!("ipconfig{index}"), values, wanted.origin, Effect::Disruptive, edit);
         }
@@ -571,8 +577,9 @@ impl Comparing<'_> {
         }
         let ours = |slot: DiskSlot| (0..=vm.data_disks.len()).any(|index| scsi(index) == Some(slot));
         let own = |drive: &Drive| drive.source.volume().and_then(VolumeId::owner) == Some(self.vmid);
-        let extra = self.config.drives().filter_map(|(slot, drive)| Some((slot, drive.into_known()?)));
-        let extra = extra.filter(|(slot, drive)| !ours(*slot) && drive.is_disk() && own(drive));
+        let extra = self.config.drive_slots().filter(|slot| !ours(*slot));
+        let extra = extra.filter_map(|slot| Some((slot, self.config.drive(slot)?.into_known()?)));
+        let extra = extra.filter(|(_, drive)| drive.is_disk() && own(drive));
         let notes: Vec<String> =
             extra.map(|(slot, drive)| format!("{slot} ({drive}) is not in the files and is left alone")).collect();
         self.found.notes.extend(notes);
@@ -636,9 +643,9 @@ impl Address<'_> {
                 config.ip = Some(Ipv4Config::Dhcp);
                 config.gateway = None;
             }
-            NicAddress::Static(address) => match prefixed(address) {
-                (Some(v4), _) => config.ip = Some(Ipv4Config::Static(v4)),
-                (_, v6) => config.ip6 = v6.map(Ipv6Config::Static),
+            NicAddress::Static(address) => match address.into() {
+                IpNet::V4(address) => config.ip = Some(Ipv4Config::Static(address)),
+                IpNet::V6(address) => config.ip6 = Some(Ipv6Config::Static(address)),
             },
         }
         match self.gateway {
@@ -651,11 +658,6 @@ impl Address<'_> {
             _ => {}
         }
     }
-}
-
-fn prefixed(address: Prefixed) -> (Option<ipnet::Ipv4Net>, Option<ipnet::Ipv6Net>) {
-    let text = address.to_string();
-    (text.parse().ok(), text.parse().ok())
 }
 
 fn card_index(index: usize) -> CardIndex {

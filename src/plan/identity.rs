@@ -1,5 +1,8 @@
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::observed::{Observed, ObservedVm};
-use crate::model::{Cluster, MacAddress, Node, VmId};
+use crate::model::{Cluster, HostName, MacAddress, Node, NodeName, VmId};
 use crate::proxmox::answers::{Guest, GuestKind};
 
 use super::compare::cluster_tag;
@@ -25,27 +28,52 @@ pub enum Match<'a> {
 
 /// Finds the VM of a node: by its mark, else by its number, else by its name.
 pub fn identify<'a>(cluster: &Cluster, node: &Node, observed: &'a Observed) -> Match<'a> {
-    let name = &node.name.value;
-    let marked: Vec<&ObservedVm> = observed.vms.marked(&cluster.name.value, name).collect();
-    match marked.as_slice() {
-        [] => {}
-        [vm] => return own(cluster, node, vm),
-        several => {
-            let places: Vec<String> = several.iter().map(|vm| place(vm)).collect();
-            let reason = format!(
-                "{} carry the mark of this node: keep one, and take the last line out of the others' notes",
-                places.join(" and ")
-            );
-            return Match::Conflict(reason);
+    Search::new(cluster, observed).vm_of(node)
+}
+
+/// Finds the VMs of many nodes, as [`identify`] does of one.
+pub(super) struct Search<'c, 'a> {
+    cluster: &'c Cluster,
+    observed: &'a Observed,
+    /// Only looked for when a node has no VM.
+    hidden: OnceCell<Hidden<'a>>,
+}
+
+impl<'c, 'a> Search<'c, 'a> {
+    pub(super) fn new(cluster: &'c Cluster, observed: &'a Observed) -> Self {
+        Self { cluster, observed, hidden: OnceCell::new() }
+    }
+
+    pub(super) fn vm_of(&self, node: &Node) -> Match<'a> {
+        let (cluster, observed, name) = (self.cluster, self.observed, &node.name.value);
+        let marked: Vec<&ObservedVm> = observed.vms.marked(&cluster.name.value, name).collect();
+        match marked.as_slice() {
+            [] => {}
+            [vm] => return own(cluster, node, vm, observed),
+            several => {
+                let places: Vec<String> = several.iter().map(|vm| place(vm)).collect();
+                let reason = format!(
+                    "{} carry the mark of this node: keep one, and take the last line out of the others' notes",
+                    places.join(" and ")
+                );
+                return Match::Conflict(reason);
+            }
+        }
+        if let Some(found) = node.vm_id.as_ref().and_then(|vmid| by_number(node, vmid.value, observed)) {
+            return found;
+        }
+        if let Some(vm) = observed.vms.named(name.as_str()).next() {
+            return foreign(node, vm, "has the name of this node");
+        }
+        let hidden = self.hidden.get_or_init(|| Hidden::new(cluster, observed));
+        match hidden.suspect(name) {
+            None => Match::Absent,
+            Some(guest) => Match::Unknown(format!(
+                "VM {} on {} may be this node, and cannot be looked at; it is not made a second time",
+                guest.vmid, guest.host
+            )),
         }
     }
-    if let Some(found) = node.vm_id.as_ref().and_then(|vmid| by_number(node, vmid.value, observed)) {
-        return found;
-    }
-    if let Some(vm) = observed.vms.named(name.as_str()).next() {
-        return foreign(node, vm, "has the name of this node");
-    }
-    hidden(cluster, node, observed).map_or(Match::Absent, Match::Unknown)
 }
 
 fn place(vm: &ObservedVm) -> String {
@@ -53,21 +81,21 @@ fn place(vm: &ObservedVm) -> String {
 }
 
 /// A VM with the node's mark, unless it is something else all the same.
-fn own<'a>(cluster: &Cluster, node: &Node, vm: &'a ObservedVm) -> Match<'a> {
+fn own<'a>(cluster: &Cluster, node: &Node, vm: &'a ObservedVm, observed: &Observed) -> Match<'a> {
     if vm.config.is_template() {
         return Match::Conflict(format!("{} carries the mark of this node and is a template", place(vm)));
     }
-    let same_machine = vm.has_mac(node.mac_address.value) || vm.has_address(node.address.value);
+    let (mac, address) = (node.mac_address.value, node.address.value);
+    let same_machine =
+        observed.vms.with_mac(mac).chain(observed.vms.with_address(address)).any(|other| other.vmid == vm.vmid);
     // Whoever has an address already was configured by somebody.
-    let fresh = vm.addresses().next().is_none();
-    let half_made = vm.config.lock().is_some() || fresh && vm.is_unfinished(node, &cluster_tag(cluster));
-    if !same_machine && !half_made {
+    let fresh = || vm.addresses().next().is_none();
+    let half_made = || vm.config.lock().is_some() || fresh() && vm.is_unfinished(node, &cluster_tag(cluster));
+    if !same_machine && !half_made() {
         let reason = format!(
-            "{} carries the mark of this node, but has neither its MAC address {} nor its address {}: is there another \
-             cluster with the name `{}`?",
+            "{} carries the mark of this node, but has neither its MAC address {mac} nor its address {address}: is there \
+             another cluster with the name `{}`?",
             place(vm),
-            node.mac_address.value,
-            node.address.value,
             cluster.name.value
         );
         return Match::Conflict(reason);
@@ -120,25 +148,42 @@ fn foreign<'a>(node: &Node, vm: &'a ObservedVm, why: &str) -> Match<'a> {
     ))
 }
 
-/// Why a node without a VM may have one after all, where nobody can look.
-fn hidden(cluster: &Cluster, node: &Node, observed: &Observed) -> Option<String> {
-    if observed.unseen.is_empty() && observed.hosts.iter().all(|host| host.silent.is_none()) {
-        return None;
+/// The VMs that nobody can look at: a node without a VM may have one among them after all.
+#[derive(Default)]
+struct Hidden<'a> {
+    /// The first one, by number, that may be any node's.
+    of_any_node: Option<&'a Guest>,
+    /// The first one of each name.
+    by_name: BTreeMap<&'a str, &'a Guest>,
+}
+
+impl<'a> Hidden<'a> {
+    fn new(cluster: &Cluster, observed: &'a Observed) -> Self {
+        let mut hidden = Self::default();
+        let silent = observed.hosts.iter().filter(|host| host.silent.is_some());
+        let silent: BTreeSet<&HostName> = silent.map(|host| &host.name).collect();
+        if observed.unseen.is_empty() && silent.is_empty() {
+            return hidden;
+        }
+        let tag = cluster_tag(cluster);
+        let unseen = |guest: &&Guest| silent.contains(&guest.host) || observed.unseen.contains_key(&guest.vmid);
+        let vms = observed.guests.values().filter(|guest| guest.kind == GuestKind::Vm);
+        for guest in vms.filter(unseen) {
+            match guest.stale_name.as_deref() {
+                Some(name) if guest.lock.is_none() && !guest.tags.contains(&tag) => {
+                    hidden.by_name.entry(name).or_insert(guest);
+                }
+                _ => drop(hidden.of_any_node.get_or_insert(guest)),
+            }
+        }
+        hidden
     }
-    let tag = cluster_tag(cluster);
-    let suspect = |guest: &&Guest| {
-        let silent = observed.host(&guest.host).is_some_and(|host| host.silent.is_some());
-        let unseen = silent || observed.unseen.contains_key(&guest.vmid);
-        let maybe = guest.tags.contains(&tag)
-            || guest.lock.is_some()
-            || guest.stale_name.as_deref().is_none_or(|name| name == node.name.value.as_str());
-        guest.kind == GuestKind::Vm && unseen && maybe
-    };
-    let guest = observed.guests.values().find(suspect)?;
-    Some(format!(
-        "VM {} on {} may be this node, and cannot be looked at; it is not made a second time",
-        guest.vmid, guest.host
-    ))
+
+    /// The first one that may be the node of this name.
+    fn suspect(&self, name: &NodeName) -> Option<&'a Guest> {
+        let named = self.by_name.get(name.as_str()).copied();
+        named.into_iter().chain(self.of_any_node).min_by_key(|guest| guest.vmid)
+    }
 }
 
 /// Who else has the MAC or the address of a node, for nodes that are to be made.
@@ -159,22 +204,30 @@ pub(super) fn rival<'a>(node: &Node, observed: &'a Observed) -> Option<(&'a Obse
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{cluster, observed, own_vm, vm};
+    use serde_json::{Value, json};
+
+    use super::super::observed::ObservedHost;
+    use super::super::testing::{cluster, number, observed, own_vm, vm};
     use super::*;
+    use crate::preflight::Unseen;
     use crate::proxmox::answers::Power;
 
     #[track_caller]
     fn case(vms: &[ObservedVm], says: &str, expected: &str) {
-        let (cluster, observed) = (cluster(says), observed(vms.iter().cloned()));
-        let told = match identify(&cluster, &cluster.nodes[0], &observed) {
+        let told = told(says, &observed(vms.iter().cloned()));
+        assert!(told.contains(expected), "{told}");
+    }
+
+    fn told(says: &str, observed: &Observed) -> String {
+        let cluster = cluster(says);
+        match identify(&cluster, &cluster.nodes[0], observed) {
             Match::Ours(vm) => format!("ours: {}", vm.vmid),
             Match::Absent => "absent".to_owned(),
             Match::Making { vmid, .. } => format!("making: {vmid}"),
             Match::Adoptable(vm) => format!("adoptable: {}", vm.vmid),
             Match::Conflict(reason) => format!("conflict: {reason}"),
             Match::Unknown(reason) => format!("unknown: {reason}"),
-        };
-        assert!(told.contains(expected), "{told}");
+        }
     }
 
     #[test]
@@ -209,6 +262,41 @@ mod tests {
         case(&marked("pvetalos: cluster=home node=cp-1 vmid=4000"), "", "copied from another VM");
         case(&marked("pvetalos: cluster=lab node=cp-1 vmid=5000"), "", "the mark of node cp-1 of cluster lab");
         case(&marked("pvetalos: cluster=home node=cp-1 vmid=5000\\nmoved"), "", "adoptable: 5000");
+    }
+
+    #[test]
+    fn a_node_is_not_absent_while_its_vm_may_be_out_of_sight() {
+        /// Host `dark` does not answer, and VM 300 cannot be looked at, wherever it is.
+        #[track_caller]
+        fn case(guests: Value, expected: &str) {
+            let unseen = || Unseen { why: "it is dark".to_owned(), fix: "light it".to_owned(), forbidden: false };
+            let mut observed = observed([]);
+            let dark = "dark".parse().expect("a host's name");
+            observed.hosts.push(ObservedHost { name: dark, silent: Some(unseen()), free_memory: None });
+            observed.unseen.insert(number(300), unseen());
+            let guests: Vec<Guest> = serde_json::from_value(guests).expect("rows of the list");
+            observed.guests = guests.into_iter().map(|guest| (guest.vmid, guest)).collect();
+            let told = told("", &observed);
+            assert!(told.starts_with(expected), "{told}");
+        }
+        let row =
+            |vmid: u32, host: &str, name: &str| json!({ "vmid": vmid, "node": host, "type": "qemu", "name": name });
+        let with = |mut row: Value, key: &str, value: &str| {
+            row[key] = value.into();
+            row
+        };
+        let nas = || row(200, "dark", "nas");
+        case(json!([nas(), row(201, "pve", "cp-1")]), "absent");
+        case(json!([with(row(200, "dark", "cp-1"), "type", "lxc")]), "absent");
+        case(json!([nas(), row(201, "dark", "cp-1")]), "unknown: VM 201 on dark may be this node");
+        case(json!([nas(), row(300, "pve", "cp-1")]), "unknown: VM 300 on pve may be this node");
+        // A name may lag, so that what is locked, nameless or tagged may be any node's.
+        case(json!([with(nas(), "lock", "clone")]), "unknown: VM 200 on dark");
+        case(json!([with(nas(), "tags", "a;PveTalos-Home")]), "unknown: VM 200 on dark");
+        case(json!([{ "vmid": 200, "node": "dark", "type": "qemu" }]), "unknown: VM 200 on dark");
+        // The first one is told, whatever makes it suspect.
+        case(json!([with(nas(), "lock", "clone"), row(201, "dark", "cp-1")]), "unknown: VM 200 on dark");
+        case(json!([row(199, "dark", "cp-1"), with(nas(), "lock", "clone")]), "unknown: VM 199 on dark");
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod observed;
 mod observed_vms;
 mod place;
 mod planner;
+mod suitable;
 #[cfg(test)]
 mod testing;
 mod verdict;

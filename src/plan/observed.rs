@@ -102,10 +102,6 @@ impl ObservedVm {
     pub fn has_mac(&self, mac: MacAddress) -> bool {
         self.config.has_mac(mac)
     }
-
-    pub fn has_address(&self, address: IpAddr) -> bool {
-        config_has_address(&self.config, address)
-    }
 }
 
 /// Whether a VM was cloned by us and not yet configured to its end.
@@ -115,11 +111,14 @@ impl ObservedVm {
 /// allowed. What only waits for a power cycle is no sign: a guest that switches itself off leaves it waiting, whoever
 /// wanted it.
 pub(crate) fn is_unfinished(pending: &VmPending, running: bool, node: &Node, tag: &Tag) -> bool {
+    if running {
+        return false;
+    }
     let config = pending.in_effect();
     let configured = config.tags().contains(tag)
         || config.has_mac(node.mac_address.value)
         || config_has_address(&config, node.address.value);
-    !running && !configured
+    !configured
 }
 
 fn config_has_address(config: &VmConfig, address: IpAddr) -> bool {

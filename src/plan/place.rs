@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::compare::{Scope, compare, system_slot};
+use super::compare::system_slot;
+use super::suitable::{Judgement, Suitable};
 use super::verdict::{ChosenTemplate, Creation};
 use crate::model::{BridgeName, CloneMode, Cluster, DiskSize, HostName, Node, Role, StorageId, Template, VmId};
 use crate::preflight::{HostSeen, Seen, State, TemplateSeen, missing_template, network_path, storage_on};
@@ -15,10 +16,11 @@ pub(super) struct Places<'a> {
     seen: &'a Seen,
     loads: BTreeMap<&'a HostName, Load>,
     taken: BTreeSet<VmId>,
-    /// All numbers from the base up to here are taken.
+    /// All numbers from the base on that are below this one are taken.
     next_number: u32,
     /// Bytes that are promised already, on a storage of a host or of all hosts.
     promised: BTreeMap<(Option<&'a HostName>, &'a StorageId), u64>,
+    suitable: Suitable<'a>,
 }
 
 /// What a host carries, and what it will carry.
@@ -57,7 +59,8 @@ impl<'a> Places<'a> {
         let declared = cluster.nodes.iter().filter_map(|node| node.vm_id.as_ref()).map(|vmid| vmid.value);
         let taken = observed.guests.keys().copied().chain(declared).collect();
         let next_number = cluster.proxmox.vm_id_base.value.get();
-        Self { cluster, seen, loads, taken, next_number, promised: BTreeMap::new() }
+        let suitable = Suitable::new(cluster);
+        Self { cluster, seen, loads, taken, next_number, promised: BTreeMap::new(), suitable }
     }
 
     /// A place for a node, or why there is none.
@@ -66,8 +69,9 @@ impl<'a> Places<'a> {
             Some(host) => self.named(node, &host.value)?,
             None => self.best(node)?,
         };
-        let (creation, notes) = self.creation(node, &fit)?;
-        self.take(node, &fit, creation.vmid);
+        let image = image_of(fit.template.1);
+        let (creation, notes) = self.creation(node, &fit, image.as_ref())?;
+        self.take(node, &fit, creation.vmid, image.map_or(0, |(_, size)| size.bytes()));
         Ok((creation, notes))
     }
 
@@ -99,11 +103,11 @@ impl<'a> Places<'a> {
                 Err(why) => reasons.extend(why),
             }
         }
-        let rank = |fit: &Fit<'_>| {
+        let rank = |fit: &Fit<'a>| {
             let load = self.loads.get(&fit.host.name).copied().unwrap_or_default();
             let controllers = if node.role.value == Role::Controller { load.controllers } else { 0 };
             let memory = std::cmp::Reverse(load.free_memory.unwrap_or(0));
-            (controllers, memory, load.nodes, fit.host.name.clone())
+            (controllers, memory, load.nodes, &fit.host.name)
         };
         let best = fits.into_iter().min_by_key(rank);
         best.ok_or_else(|| {
@@ -147,10 +151,10 @@ impl<'a> Places<'a> {
     /// where it may.
     fn no_bridge(&self, bridge: &BridgeName, host: &HostSeen) -> Option<String> {
         let seen = host.bridges.as_ref().ok()?;
-        let may_use = self.seen.permissions.has(&network_path(bridge, None), "SDN.Use");
-        let missing = may_use && !seen.iter().any(|seen| seen.name == bridge.as_str());
-        let names: Vec<&str> = seen.iter().map(|seen| seen.name.as_str()).collect();
+        let may_use = || self.seen.permissions.has(&network_path(bridge, None), "SDN.Use");
+        let missing = !seen.iter().any(|seen| seen.name == bridge.as_str()) && may_use();
         missing.then(|| {
+            let names: Vec<&str> = seen.iter().map(|seen| seen.name.as_str()).collect();
             format!("there is no bridge {bridge} on {}: use one of {} as `bridge`", host.name, names.join(", "))
         })
     }
@@ -202,23 +206,25 @@ impl<'a> Places<'a> {
             .collect()
     }
 
-    fn creation(&self, node: &'a Node, fit: &Fit<'a>) -> Result<(Creation, Vec<String>), Vec<String>> {
+    fn creation(
+        &mut self,
+        node: &'a Node,
+        fit: &Fit<'a>,
+        image: Option<&(StorageId, DiskSize)>,
+    ) -> Result<(Creation, Vec<String>), Vec<String>> {
         let vm = &node.vm;
         let (template_host, template) = fit.template;
         let vmid = match &node.vm_id {
             Some(vmid) => vmid.value,
             None => self.free_number()?,
         };
-        // A template is compared as if it were the clone: what cannot be mended there cannot be mended later.
-        let comparison = compare(self.cluster, node, template.vmid, &template.config, Scope::Whole);
-        let mut refusals: Vec<String> = comparison
-            .refusals
+        let Judgement { refusals, mut notes } = self.suitable.judge(node, &template_host.name, template);
+        let mut refusals: Vec<String> = refusals
             .into_iter()
             .map(|refusal| format!("template {} ({}): {refusal}", template.vmid, template.name))
             .collect();
-        let image = image_of(template);
         if vm.clone.value == CloneMode::Linked && vm.storage.origin.is_declared() {
-            let storage = image.as_ref().map(|(storage, _)| storage);
+            let storage = image.map(|(storage, _)| storage);
             if let Some(storage) = storage.filter(|storage| **storage != vm.storage.value) {
                 refusals.push(format!(
                     "a linked clone stays on the storage of its template, which is {storage} and not {} ({}): leave \
@@ -227,10 +233,9 @@ impl<'a> Places<'a> {
                 ));
             }
         }
-        let mut notes = comparison.notes;
         notes.extend(other_release(node, template));
         if vm.clone.value == CloneMode::Full {
-            refusals.extend(self.no_space(fit, image.map(|(_, size)| size)));
+            refusals.extend(self.no_space(fit, image.map(|(_, size)| *size)));
         }
         notes.extend(self.little_memory(node, fit));
         if !refusals.is_empty() {
@@ -251,12 +256,13 @@ impl<'a> Places<'a> {
         Ok((creation, notes))
     }
 
-    fn free_number(&self) -> Result<VmId, Vec<String>> {
+    fn free_number(&mut self) -> Result<VmId, Vec<String>> {
         let base = self.cluster.proxmox.vm_id_base.value.get();
         let mut numbers = (self.next_number..=VmId::MAX).filter_map(VmId::new);
-        numbers
-            .find(|vmid| !self.taken.contains(vmid))
-            .ok_or_else(|| vec![format!("there is no free VMID from {base} on")])
+        let free = numbers.find(|vmid| !self.taken.contains(vmid));
+        let free = free.ok_or_else(|| vec![format!("there is no free VMID from {base} on")])?;
+        self.next_number = free.get();
+        Ok(free)
     }
 
     fn storage_key(fit: &Fit<'a>) -> (Option<&'a HostName>, &'a StorageId) {
@@ -287,18 +293,14 @@ impl<'a> Places<'a> {
         })
     }
 
-    fn take(&mut self, node: &'a Node, fit: &Fit<'a>, vmid: VmId) {
+    fn take(&mut self, node: &'a Node, fit: &Fit<'a>, vmid: VmId, image: u64) {
         self.taken.insert(vmid);
-        if node.vm_id.is_none() {
-            self.next_number = vmid.get();
-        }
         let load = self.loads.entry(&fit.host.name).or_default();
         load.nodes += 1;
         load.controllers += u32::from(node.role.value == Role::Controller);
         let memory = u64::from(node.vm.memory.value.get()) << 20;
         load.free_memory = load.free_memory.map(|free| free.saturating_sub(memory));
         if node.vm.clone.value == CloneMode::Full {
-            let image = image_of(fit.template.1).map_or(0, |(_, size)| size.bytes());
             *self.promised.entry(Self::storage_key(fit)).or_default() += image;
         }
     }

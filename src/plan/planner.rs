@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::compare::{Comparison, Scope, cluster_tag, compare};
 use super::difference::{Difference, Edit, Effect};
-use super::identity::{Match, identify, rival};
+use super::identity::{Match, Search, rival};
 use super::observed::{Observed, ObservedVm};
 use super::place::Places;
 use super::verdict::{LeftOver, NodePlan, Plan, Verdict};
@@ -28,14 +28,15 @@ pub struct Options {
 
 /// The nodes that have no VM, so that one would be made: whoever observes looks further then.
 pub fn without_vm<'a>(cluster: &'a Cluster, observed: &Observed) -> Vec<&'a Node> {
-    let without = |node: &&Node| matches!(identify(cluster, node, observed), Match::Absent);
+    let search = Search::new(cluster, observed);
+    let without = |node: &&Node| matches!(search.vm_of(node), Match::Absent);
     cluster.nodes.iter().filter(without).collect()
 }
 
 /// Decides what makes `observed` what `cluster` says. Reads its arguments and nothing else.
 pub fn plan(cluster: &Cluster, observed: &Observed, options: &Options) -> Plan {
-    let matches: Vec<(&Node, Match<'_>)> =
-        cluster.nodes.iter().map(|node| (node, identify(cluster, node, observed))).collect();
+    let search = Search::new(cluster, observed);
+    let matches: Vec<(&Node, Match<'_>)> = cluster.nodes.iter().map(|node| (node, search.vm_of(node))).collect();
     let absent: Vec<&Node> =
         matches.iter().filter(|(_, found)| matches!(found, Match::Absent)).map(|(node, _)| *node).collect();
     let mut making = Making::new(cluster, observed, &matches, &absent, options);
@@ -74,13 +75,17 @@ pub fn plan(cluster: &Cluster, observed: &Observed, options: &Options) -> Plan {
 
 /// The guests that are there and are no node's VM, nor could they turn out to be one.
 fn strangers(cluster: &Cluster, observed: &Observed) -> BTreeSet<VmId> {
-    let names: BTreeSet<&NodeName> = cluster.nodes.iter().map(|node| &node.name.value).collect();
+    let names = names(cluster);
     let is_node = |vm: &ObservedVm| {
         vm.own_mark().is_some_and(|mark| mark.cluster == cluster.name.value && names.contains(&mark.node))
     };
     let in_the_making = |vm: &ObservedVm| vm.config.lock() == Some("clone") && vm.mark().is_none();
     let stranger = |vmid: &&VmId| observed.vms.get(vmid).is_none_or(|vm| !is_node(vm) && !in_the_making(vm));
     observed.guests.keys().filter(stranger).copied().collect()
+}
+
+fn names(cluster: &Cluster) -> BTreeSet<&NodeName> {
+    cluster.nodes.iter().map(|node| &node.name.value).collect()
 }
 
 /// A plan that does nothing yet.
@@ -117,6 +122,7 @@ fn of_vm(node: &Node, vm: &ObservedVm, verdict: Verdict) -> NodePlan {
 /// Plans for the nodes that have no VM yet.
 struct Making<'a> {
     cluster: &'a Cluster,
+    names: BTreeSet<&'a NodeName>,
     observed: &'a Observed,
     places: Option<Places<'a>>,
     findings: Vec<crate::preflight::Finding>,
@@ -144,7 +150,8 @@ impl<'a> Making<'a> {
             findings.retain(|finding| finding.state != State::Ok);
             places = Some(Places::new(cluster, observed, seen, present));
         }
-        Self { cluster, observed, places, findings, notes: Vec::new(), start: options.start }
+        let names = names(cluster);
+        Self { cluster, names, observed, places, findings, notes: Vec::new(), start: options.start }
     }
 
     fn plan(&mut self, node: &'a Node) -> NodePlan {
@@ -174,7 +181,7 @@ impl<'a> Making<'a> {
         let name = vm.config.name().unwrap_or("no name");
         let base = format!("VM {} ({name}) on {} has {what} already", vm.vmid, vm.host);
         match vm.own_mark().filter(|mark| mark.cluster == self.cluster.name.value) {
-            Some(mark) if self.cluster.nodes.iter().any(|node| node.name.value == mark.node) => {
+            Some(mark) if self.names.contains(&mark.node) => {
                 format!("{base}: it is the VM of node {}", mark.node)
             }
             Some(mark) => format!(
@@ -228,7 +235,8 @@ fn orders_starts(difference: &Difference) -> bool {
 /// Whether some VM has another place in the start order than it should, so that whoever observes asks whether the token
 /// may change it: that takes a right on the whole cluster, and is none of the rights that VMs are made with.
 pub fn wants_start_order(cluster: &Cluster, observed: &Observed) -> bool {
-    cluster.nodes.iter().any(|node| match identify(cluster, node, observed) {
+    let search = Search::new(cluster, observed);
+    cluster.nodes.iter().any(|node| match search.vm_of(node) {
         Match::Ours(vm) => {
             let comparison = compare(cluster, node, vm.vmid, &vm.config, Scope::Declared);
             comparison.differences.iter().any(orders_starts)
@@ -327,7 +335,7 @@ fn adoptable(cluster: &Cluster, node: &Node, vm: &ObservedVm, options: &Options)
 
 /// The VMs of this cluster whose nodes are not in the files.
 pub fn left_over(cluster: &Cluster, observed: &Observed) -> Vec<LeftOver> {
-    let names: BTreeSet<&NodeName> = cluster.nodes.iter().map(|node| &node.name.value).collect();
+    let names = names(cluster);
     let own = observed.vms.values().filter_map(|vm| {
         let mark = vm.own_mark().filter(|mark| mark.cluster == cluster.name.value)?;
         let gone = !names.contains(&mark.node);

@@ -1,4 +1,5 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::str::FromStr;
 
 use serde::Deserialize;
@@ -107,7 +108,12 @@ impl VmConfig {
 
     /// All network cards, by number.
     pub fn cards(&self) -> impl Iterator<Item = (CardIndex, Reading<NetworkCard>)> {
-        indexes().filter_map(|index| Some((index, self.card(index)?)))
+        self.card_indexes().filter_map(|index| Some((index, self.card(index)?)))
+    }
+
+    /// The numbers of all network cards. Reading a card takes much longer than finding it.
+    pub fn card_indexes(&self) -> impl Iterator<Item = CardIndex> {
+        self.indexes_of("net")
     }
 
     /// Whether one of its cards has this address.
@@ -123,7 +129,7 @@ impl VmConfig {
 
     /// All addresses for cloud-init, by the number of the card.
     pub fn ip_configs(&self) -> impl Iterator<Item = (CardIndex, Reading<IpConfig>)> {
-        indexes().filter_map(|index| Some((index, self.ip_config(index)?)))
+        self.indexes_of("ipconfig").filter_map(|index| Some((index, self.ip_config(index)?)))
     }
 
     pub fn drive(&self, slot: DiskSlot) -> Option<Reading<Drive>> {
@@ -132,7 +138,12 @@ impl VmConfig {
 
     /// Disks and CDs, in the order of their slots; neither the firmware's disk nor the TPM's, nor unused volumes.
     pub fn drives(&self) -> impl Iterator<Item = (DiskSlot, Reading<Drive>)> {
-        self.slots().filter_map(|(slot, text)| Some((slot.try_into().ok()?, Reading::of(text))))
+        self.drive_slots().filter_map(|slot| Some((slot, self.drive(slot)?)))
+    }
+
+    /// The slots of all disks and CDs, in their order.
+    pub fn drive_slots(&self) -> impl Iterator<Item = DiskSlot> {
+        self.slots().filter_map(|(slot, _)| slot.try_into().ok())
     }
 
     /// The slot of the drive with cloud-init's data, wherever it hangs.
@@ -162,6 +173,14 @@ impl VmConfig {
         slots.into_iter()
     }
 
+    /// The numbers behind a name, such as those of `net0` and `net1`, in their order.
+    fn indexes_of(&self, name: &str) -> impl Iterator<Item = CardIndex> + use<> {
+        let alike = self.0.range::<str, _>((Bound::Included(name), Bound::Unbounded));
+        let numbers = alike.map_while(|(key, _)| key.strip_prefix(name)).filter_map(|number| number.parse().ok());
+        let indexes: BTreeSet<CardIndex> = numbers.collect();
+        indexes.into_iter()
+    }
+
     fn read<T: FromStr>(&self, key: &str) -> Option<Reading<T>> {
         self.get(key).map(Reading::of)
     }
@@ -169,10 +188,6 @@ impl VmConfig {
     fn read_or_default<T: FromStr + Default>(&self, key: &str) -> Reading<T> {
         self.read(key).unwrap_or_else(|| Reading::Known(T::default()))
     }
-}
-
-fn indexes() -> impl Iterator<Item = CardIndex> {
-    (CardIndex::MIN..=CardIndex::MAX).map(CardIndex::nearest)
 }
 
 impl FromIterator<(String, String)> for VmConfig {
@@ -203,6 +218,16 @@ mod tests {
         assert_eq!((new.cores(), new.sockets(), new.flag("onboot", false)), (2, 1, true));
         assert_eq!(new.memory(), Reading::Known(Memory::new(4096)));
         assert_eq!(VmConfig::default().memory(), Reading::Known(Memory::new(512)));
+    }
+
+    #[test]
+    fn cards_are_found_by_their_numbers() {
+        let keys = ["ipconfig0", "nameserver", "net", "net01", "net10", "net2", "net32", "net0", "netx", "numa"];
+        let config: VmConfig =
+            keys.map(|key| (key.to_owned(), "virtio=BC:24:11:20:00:11".to_owned())).into_iter().collect();
+        assert_eq!(config.card_indexes().map(CardIndex::get).collect::<Vec<_>>(), [0, 2, 10]);
+        assert_eq!(config.cards().count(), 3);
+        assert_eq!(config.ip_configs().count(), 1);
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Tags {
 
 impl PartialEq for Tags {
     fn eq(&self, other: &Self) -> bool {
-        self.lower_case() == other.lower_case()
+        self.0 == other.0 || self.lower_case() == other.lower_case()
     }
 }
 
