@@ -47,33 +47,27 @@ pub(super) struct DestroyArgs {
 }
 
 pub(super) async fn destroy(args: &DestroyArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
-    with_session(&args.connection, global, ui, async |session, ui| {
-        let documents = global.output.documents();
+    let documents = global.output.documents();
+    let mut outcomes = Vec::new();
+    let exit = with_session(&args.connection, global, ui, async |session, ui| {
         let plan = args.plan(session, ui).await?;
         match documents {
             Some(documents) => documents.print_plan(ui, destroy_json(&plan))?,
             None => ui.show_page(&destroy_page(&plan, ui.width()))?,
         }
-        let (outcomes, exit) = match args.carry_out(session, &plan, global, ui).await {
-            Ok(outcomes) => {
-                let exit = verdict(&plan, &outcomes);
-                (outcomes, exit)
-            }
-            // Whoever reads documents gets a last one in any case.
-            Err(Ended::With(exit)) => (Vec::new(), exit),
-            Err(unwritable) => return Err(unwritable),
-        };
-        match documents {
-            Some(documents) => documents.print_result(ui, &outcomes, exit as u8)?,
-            None if outcomes.is_empty() => {}
-            None => {
-                ui.print("")?;
-                ui.show_page(&destroyed_page(&outcomes, ui.width()))?;
-            }
+        outcomes = args.carry_out(session, &plan, global, ui).await?;
+        if documents.is_none() && !outcomes.is_empty() {
+            ui.print("")?;
+            ui.show_page(&destroyed_page(&outcomes, ui.width()))?;
         }
-        Ok(exit)
+        Ok(verdict(&plan, &outcomes))
     })
-    .await
+    .await?;
+    // Whoever reads documents gets a last one in any case.
+    if let Some(documents) = documents {
+        documents.print_result(ui, &outcomes, exit as u8)?;
+    }
+    Ok(exit)
 }
 
 impl DestroyArgs {

@@ -75,8 +75,9 @@ impl Parallel {
 }
 
 pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
-    with_session(&args.connection, global, ui, async |session, ui| {
-        let documents = global.output.documents();
+    let documents = global.output.documents();
+    let mut outcomes = Vec::new();
+    let exit = with_session(&args.connection, global, ui, async |session, ui| {
         if args.templates.create_template {
             args.make_templates(session, ui).await?;
         }
@@ -85,27 +86,21 @@ pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mu
             Some(documents) => documents.print_plan(ui, plan_json(&plan))?,
             None => ui.show_page(&plan_page(&plan, ui.width()))?,
         }
-        let (outcomes, exit) = match args.carry_out(session, &plan, global, ui).await {
-            Ok(outcomes) => {
-                let exit = verdict(&plan, &outcomes);
-                let exit = if args.no_wait { exit } else { ask_the_others(session, &plan, exit, ui).await? };
-                (outcomes, exit)
-            }
-            // Whoever reads documents gets a last one in any case.
-            Err(Ended::With(exit)) => (Vec::new(), exit),
-            Err(unwritable) => return Err(unwritable),
-        };
-        match documents {
-            Some(documents) => documents.print_result(ui, &outcomes, exit as u8)?,
-            None if outcomes.is_empty() => {}
-            None => {
-                ui.print("")?;
-                ui.show_page(&provisioned_page(&plan, &outcomes, ui.width()))?;
-            }
+        outcomes = args.carry_out(session, &plan, global, ui).await?;
+        let exit = verdict(&plan, &outcomes);
+        let exit = if args.no_wait { exit } else { ask_the_others(session, &plan, exit, ui).await? };
+        if documents.is_none() && !outcomes.is_empty() {
+            ui.print("")?;
+            ui.show_page(&provisioned_page(&plan, &outcomes, ui.width()))?;
         }
         Ok(exit)
     })
-    .await
+    .await?;
+    // Whoever reads documents gets a last one in any case.
+    if let Some(documents) = documents {
+        documents.print_result(ui, &outcomes, exit as u8)?;
+    }
+    Ok(exit)
 }
 
 /// Looks once at the nodes that nothing was done with. Only what is wrong is said; another machine at a node's address

@@ -107,6 +107,26 @@ fn what_interrupts_a_node_is_asked_for_and_refused_without_anybody_to_ask() {
 }
 
 #[test]
+fn whoever_reads_documents_gets_a_result_in_any_case() {
+    #[track_caller]
+    fn case(run: &Run, exit: i32) {
+        assert_eq!(run.exit, exit, "{run}");
+        let last: Value = serde_json::from_str(run.stdout.lines().last().expect("there is one")).expect("it is JSON");
+        assert_eq!((last["event"].as_str(), last["exit_code"].as_i64()), (Some("result"), Some(exit.into())), "{run}");
+    }
+    let wrong = hurried("nodes: []\n", &world(&[]));
+    case(&on(&wrong, &["provision", "-o", "json"]), 2);
+    case(&on(&wrong, &["destroy", "-o", "json"]), 2);
+    let right = hurried(&nodes(&[]), &world(&[]));
+    case(&on(&right, &["provision", "-o", "json", "--only", "nobody"]), 2);
+    case(&on(&right, &["destroy", "-o", "json"]), 1);
+    let nowhere = Workdir::with_nodes(nodes(&[]))
+        .env("PROXMOX_ENDPOINT", "https://127.0.0.1:9")
+        .env("PROXMOX_VE_API_TOKEN", "root@pam!ci=11111111-1111-4111-8111-111111111111");
+    case(&nowhere.run(["provision", "-o", "json"]), 1);
+}
+
+#[test]
 fn what_is_held_back_is_a_code_of_its_own() {
     let changed = nodes(&[("'bc:24:11:00:00:21'", "'bc:24:11:00:00:21', bridge: vmbr1")]);
     let run = on(&hurried(&changed, &world(&[])), &["provision", "--only", "cp-1,worker-1"]);
