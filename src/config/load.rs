@@ -77,6 +77,7 @@ pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
     if let (Some(nodes_file), Some(nodes_source)) = (nodes_file, nodes) {
         let files = Files {
             nodes: nodes_file,
+            nodes_name: nodes_source.name().clone(),
             cluster: cluster_file.unwrap_or_default(),
             secrets,
             settings: settings_file.unwrap_or_default(),
