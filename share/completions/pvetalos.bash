@@ -16,6 +16,9 @@ _pvetalos() {
             ",$1")
                 cmd="pvetalos"
                 ;;
+            pvetalos,access)
+                cmd="pvetalos__subcmd__access"
+                ;;
             pvetalos,completions)
                 cmd="pvetalos__subcmd__completions"
                 ;;
@@ -63,6 +66,9 @@ _pvetalos() {
                 ;;
             pvetalos,wait)
                 cmd="pvetalos__subcmd__wait"
+                ;;
+            pvetalos__subcmd__help,access)
+                cmd="pvetalos__subcmd__help__subcmd__access"
                 ;;
             pvetalos__subcmd__help,completions)
                 cmd="pvetalos__subcmd__help__subcmd__completions"
@@ -194,7 +200,7 @@ _pvetalos() {
 
     case "${cmd}" in
         pvetalos)
-            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help"
+            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -217,6 +223,88 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --simulate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json yaml" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pvetalos__subcmd__access)
+            opts="-o -v -q -h -V --pve --pool --clone-from --user --token --templates --enable-import --start-order --free-memory --guest-agent --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --pve)
+                    COMPREPLY=($(compgen -W "8 9" -- "${cur}"))
+                    return 0
+                    ;;
+                --pool)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clone-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --settings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cluster-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -248,7 +336,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__completions)
-            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version bash elvish fish powershell zsh"
+            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -271,6 +359,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -302,7 +394,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__destroy)
-            opts="-o -v -q -h -V --only --left-over --break-quorum --detach-foreign --purge --parallel --yes --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --only --left-over --break-quorum --detach-foreign --purge --parallel --yes --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -344,6 +436,10 @@ _pvetalos() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --secrets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --simulate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -372,7 +468,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__doctor)
-            opts="-o -v -q -h -V --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -399,6 +495,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -430,8 +530,22 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__help)
-            opts="provision plan status destroy validate doctor template schematic wait output simulate init schema completions man help"
+            opts="provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pvetalos__subcmd__help__subcmd__access)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -766,7 +880,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__init)
-            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -789,6 +903,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -820,7 +938,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__man)
-            opts="-o -v -q -h -V --folder --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --folder --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -847,6 +965,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -878,7 +1000,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__output)
-            opts="-o -v -q -h -V --talosctl --talhelper --factory --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --talosctl --talhelper --factory --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -912,6 +1034,10 @@ _pvetalos() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --secrets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --simulate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -940,7 +1066,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__plan)
-            opts="-o -v -q -h -V --only --adopt --disruptive --no-start --exit-code --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --only --adopt --disruptive --no-start --exit-code --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -974,6 +1100,10 @@ _pvetalos() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --secrets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --simulate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1002,7 +1132,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__provision)
-            opts="-o -v -q -h -V --only --adopt --disruptive --no-start --create-template --enable-import --no-wait --timeout --allow-secureboot-off --clones-per-storage --parallel --yes --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --only --adopt --disruptive --no-start --create-template --enable-import --no-wait --timeout --allow-secureboot-off --clones-per-storage --parallel --yes --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1048,6 +1178,10 @@ _pvetalos() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --secrets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --simulate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1076,7 +1210,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__schema)
-            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version nodes settings"
+            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version nodes settings"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1099,6 +1233,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1130,7 +1268,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__schematic)
-            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version id url push help"
+            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version id url push help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1153,6 +1291,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1254,7 +1396,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__schematic__subcmd__id)
-            opts="-o -v -q -h -V --any-extension --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --any-extension --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1277,6 +1419,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1308,7 +1454,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__schematic__subcmd__push)
-            opts="-o -v -q -h -V --any-extension --factory --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --any-extension --factory --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1335,6 +1481,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1366,7 +1516,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__schematic__subcmd__url)
-            opts="-o -v -q -h -V --schematic --schematic-id --any-extension --talos-version --secureboot --format --factory --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --schematic --schematic-id --any-extension --talos-version --secureboot --format --factory --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1412,6 +1562,10 @@ _pvetalos() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --secrets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --simulate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1440,7 +1594,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__simulate)
-            opts="-o -v -q -h -V --listen --talos-proxy-port --world --factory --keep --pve --latency --clone-time --seed --draw-faults --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --listen --talos-proxy-port --world --factory --keep --pve --latency --clone-time --seed --draw-faults --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1506,6 +1660,10 @@ _pvetalos() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --secrets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --simulate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1534,7 +1692,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__status)
-            opts="-o -v -q -h -V --watch --exit-code --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --watch --exit-code --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1568,6 +1726,10 @@ _pvetalos() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --secrets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --simulate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1596,7 +1758,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__template)
-            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version create list show delete help"
+            opts="-o -v -q -h -V --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version create list show delete help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1619,6 +1781,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1650,7 +1816,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__template__subcmd__create)
-            opts="-o -v -q -h -V --insecure --talos-proxy --talos-version --schematic --schematic-id --secureboot --any-extension --host --storage --image-storage --enable-import --format --url --image --checksum --factory --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --insecure --talos-proxy --talos-version --schematic --schematic-id --secureboot --any-extension --host --storage --image-storage --enable-import --format --url --image --checksum --factory --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1724,6 +1890,10 @@ _pvetalos() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --secrets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --simulate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1752,7 +1922,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__template__subcmd__delete)
-            opts="-o -v -q -h -V --yes --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --yes --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1779,6 +1949,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1894,7 +2068,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__template__subcmd__list)
-            opts="-o -v -q -h -V --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1921,6 +2095,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1952,7 +2130,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__template__subcmd__show)
-            opts="-o -v -q -h -V --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --insecure --talos-proxy --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1979,6 +2157,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2010,7 +2192,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__validate)
-            opts="-o -v -q -h -V --explain --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --explain --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2033,6 +2215,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2064,7 +2250,7 @@ _pvetalos() {
             return 0
             ;;
         pvetalos__subcmd__wait)
-            opts="-o -v -q -h -V --for --timeout --only --talos-proxy --nodes --cluster --settings --cluster-name --token-file --simulate --output --verbose --quiet --color --log-format --help --version"
+            opts="-o -v -q -h -V --for --timeout --only --talos-proxy --nodes --cluster --settings --cluster-name --token-file --secrets --simulate --output --verbose --quiet --color --log-format --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2103,6 +2289,10 @@ _pvetalos() {
                     return 0
                     ;;
                 --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secrets)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
