@@ -307,7 +307,7 @@ impl Check<'_> {
                 (Format::Talhelper, key, Some(name)) => {
                     format!("give it in pvetalos.yaml: `nodes: {{{name}: {{{key}: …}}}}`")
                 }
-                (Format::Talhelper, _, None) => "write the `hostname` as it is: nothing is filled in here".to_owned(),
+                (Format::Talhelper, _, None) => "write it here, or what stands for it into talenv.yaml".to_owned(),
             };
             let key = if key == "name" { self.words(key, "hostname") } else { key };
             let place = Place::part(self.nodes_source, node.span.clone(), format!("`{key}` is missing"));

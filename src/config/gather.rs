@@ -64,6 +64,8 @@ const SAMPLE_NAME: &str = "nodes.sample.yaml";
 #[derive(Clone)]
 pub struct Inputs {
     pub(super) nodes: Option<Arc<Source>>,
+    /// The variables of a talconfig.yaml.
+    pub(super) talenv: Option<Arc<Source>>,
     pub(super) cluster: Option<Arc<Source>>,
     pub(super) settings: Option<Arc<Source>>,
     pub(super) secrets: Option<FoundSecrets>,
@@ -132,6 +134,10 @@ impl Inputs {
             },
             Err(failure) => unreadable(&nodes_path, &failure, None),
         };
+        let talconfig = if nodes_from == NodesFrom::Talconfig { &stand_in } else { &nodes_path };
+        let talenv = talconfig.ends_with(talconfig::NAME).then(|| talconfig.with_file_name(talconfig::VARIABLES_NAME));
+        // Whoever needs a variable of it says that it is missing.
+        let talenv = talenv.and_then(|path| Some(source(&path, read_regular_file(&path).ok()?)));
         let mut incomplete = nodes.is_none();
         // Without nodes of one's own there is no beside.
         let is_alone = nodes.is_none() || nodes_from == NodesFrom::Sample;
@@ -171,6 +177,7 @@ impl Inputs {
         };
         Self {
             nodes: nodes.map(Arc::new),
+            talenv: talenv.map(|source| Arc::new(source.showing_no_values())),
             cluster: cluster.map(|source| Arc::new(source.showing_only(shown_cluster_keys()))),
             settings: settings.map(Arc::new),
             secrets,
@@ -215,6 +222,7 @@ impl Inputs {
         let source = |name: &str, text: &str| Source::new(name, without_bom(text).to_owned());
         Self {
             nodes: Some(Arc::new(source("nodes.yaml", nodes))),
+            talenv: None,
             cluster: cluster.map(|text| Arc::new(source("cluster.yaml", text).showing_only(shown_cluster_keys()))),
             settings: settings.map(|text| Arc::new(source("pvetalos.yaml", text))),
             secrets: None,

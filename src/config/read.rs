@@ -67,11 +67,16 @@ pub(super) const VM_MAPS: [&str; 4] =
 /// The sections that only our own files have.
 const SECTIONS: [&str; 3] = ["proxmox", "network", "defaults"];
 
-pub(super) fn nodes_file(source: &Arc<Source>, problems: &mut Problems) -> Option<NodesFile> {
+/// `variables` is talenv.yaml, for a talconfig.yaml.
+pub(super) fn nodes_file(
+    source: &Arc<Source>,
+    variables: Option<&Arc<Source>>,
+    problems: &mut Problems,
+) -> Option<NodesFile> {
     let tree = yaml::parse(source, problems)?;
     let mut reader = Reader { source, problems };
     if talconfig::is_talconfig(source, &tree) {
-        return talconfig::nodes_file(&tree, &mut reader);
+        return talconfig::nodes_file(tree, variables, &mut reader);
     }
     let mut fields = top_level(&tree, &mut reader)?;
     let globals = own_globals(&mut fields, &mut reader);

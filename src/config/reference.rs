@@ -43,9 +43,10 @@ such a file too, under any name.
 | `endpoint` | `vip`, if no interface has one and it is an address of the nodes' network |
 | `clusterPodNets`, `clusterSvcNets` | networks that must not be that of the nodes |
 
-Everything else in it is left alone, and a value with `${…}` counts as not given. What it has no key for comes from
-pvetalos.yaml: the address of Proxmox, hosts, storages, sizes, VLANs that Proxmox tags, cards beside the first. Give the
-cluster's `name` there too: VMs are recognised by it, and `clusterName` may be the same in many repositories.
+Everything else in it is left alone. `${…}` is filled in from talenv.yaml beside it, if that is not encrypted; what is left
+open counts as not given. What it has no key for comes from pvetalos.yaml: the address of Proxmox, hosts, storages, sizes,
+VLANs that Proxmox tags, cards beside the first. Give the cluster's `name` there too: VMs are recognised by it, and
+`clusterName` may be the same in many repositories.
 
 ## Which value counts
 

@@ -1,8 +1,9 @@
 //! talconfig.yaml, the file of talhelper: what it says about the nodes, in the words of nodes.yaml.
 //!
 //! It is committed where nodes.yaml is not, and most of it is nobody's business here. Keys that are not ours are left
-//! alone, and so is a value such as `${name}` that only talhelper can fill in: it counts as not given.
+//! alone. `${name}` is filled in from talenv.yaml; where only talhelper could do that, the value counts as not given.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::path::Path;
@@ -12,17 +13,20 @@ use url::{Host, Url};
 
 use super::keys::{ClusterLayer, NodeLayer, VmLayer};
 use super::layer::Field;
-use super::problem::{Place, Problem};
+use super::problem::{Place, Problem, Problems};
 use super::read::{Format, Globals, NodeSays, NodesFile};
 use super::reader::{FromYaml, Reader};
 use super::schematic_file::schematic_id;
-use super::source::Source;
-use super::yaml::{Content, Yaml};
+use super::source::{Source, is_secret};
+use super::yaml::{self, Content, Yaml};
 use crate::model::{Origin, Prefixed, SchematicId, Setting, TalosVersion};
 
 /// The name that talhelper looks for, and the folder that cluster repositories keep it in.
 pub(super) const NAME: &str = "talconfig.yaml";
 pub(super) const FOLDER: &str = "talos";
+
+/// Beside it: the variables that talhelper fills in.
+pub(super) const VARIABLES_NAME: &str = "talenv.yaml";
 
 /// What Ethernet has anyway: repositories write it for every node whose nodes.yaml says nothing.
 const USUAL_MTU: u32 = 1500;
@@ -34,7 +38,16 @@ pub(super) fn is_talconfig(source: &Source, tree: &Yaml) -> bool {
     named || (value(tree, "clusterName").is_some() && has_hosts())
 }
 
-pub(super) fn nodes_file(tree: &Yaml, reader: &mut Reader<'_>) -> Option<NodesFile> {
+/// The nodes of the file, once the variables are filled in.
+pub(super) fn nodes_file(
+    mut tree: Yaml,
+    variables: Option<&Arc<Source>>,
+    reader: &mut Reader<'_>,
+) -> Option<NodesFile> {
+    if let Some(source) = variables {
+        fill_in(&mut tree, &read_variables(source));
+    }
+    let tree = &tree;
     if !matches!(tree.content, Content::Map(_)) {
         reader.wrong_kind(tree, format_args!("{NAME} is a mapping with `clusterName` and `nodes`"));
         return None;
@@ -261,6 +274,45 @@ fn agreed<'f, T: Clone + Display + PartialEq + 'f>(
     agreed.clone()
 }
 
+/// Nothing that is read here is longer, filled in or not; patches and keys may be.
+const LONGEST: usize = 512;
+
+/// What talenv.yaml gives. What is encrypted, sounds like a secret or is not plain YAML is left to talhelper.
+fn read_variables(source: &Arc<Source>) -> HashMap<String, String> {
+    let entries = match yaml::parse(source, &mut Problems::default()).map(|tree| tree.content) {
+        Some(Content::Map(entries)) => entries,
+        _ => Vec::new(),
+    };
+    let entries = entries.into_iter().filter(|entry| !is_secret(&entry.key));
+    let variables = entries.filter_map(|entry| match entry.value.content {
+        Content::Scalar { text, .. } if text.len() <= LONGEST && !text.starts_with("ENC[") => Some((entry.key, text)),
+        _ => None,
+    });
+    variables.collect()
+}
+
+/// Puts every variable that is known in the place of its name.
+fn fill_in(yaml: &mut Yaml, variables: &HashMap<String, String>) {
+    match &mut yaml.content {
+        Content::Scalar { text, .. } if text.len() <= LONGEST => *text = filled_in(text, variables),
+        Content::Scalar { .. } | Content::Null => {}
+        Content::List(items) => items.iter_mut().for_each(|item| fill_in(item, variables)),
+        Content::Map(entries) => entries.iter_mut().for_each(|entry| fill_in(&mut entry.value, variables)),
+    }
+}
+
+fn filled_in(text: &str, variables: &HashMap<String, String>) -> String {
+    let mut parts = text.split("${");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('}').and_then(|(name, rest)| Some((variables.get(name)?, rest))) {
+            Some((value, rest)) => filled.extend([value, rest]),
+            None => filled.extend(["${", part]),
+        }
+    }
+    filled
+}
+
 /// What stands at a key, if anything does.
 fn value<'y>(yaml: &'y Yaml, key: &str) -> Option<&'y Yaml> {
     let Content::Map(entries) = &yaml.content else {
@@ -323,5 +375,38 @@ fn setting<T: FromYaml>(yaml: &Yaml, key: &str, reader: &mut Reader<'_>) -> Fiel
     match T::read(yaml, reader) {
         Some(value) => Field::Given(Setting::new(value, reader.origin(&yaml.span, &Arc::from(key)))),
         None => Field::Wrong,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_installer_of_a_factory_names_its_schematic() {
+        #[track_caller]
+        fn case(url: &str, expected: Option<(&str, &str)>) {
+            assert_eq!(factory_image(url), expected, "{url}");
+        }
+        case("factory.talos.dev/installer/ab12", Some(("installer", "ab12")));
+        case("factory.talos.dev/installer-secureboot/ab12:v1.12.0", Some(("installer-secureboot", "ab12")));
+        case("factory.lab:5000/mirror/nocloud-installer/ab12@sha256:00", Some(("nocloud-installer", "ab12")));
+        case("factory.talos.dev/metal-installer-secureboot/ab12", Some(("metal-installer-secureboot", "ab12")));
+        case("ghcr.io/siderolabs/installer:v1.12.0", None);
+        case("installer", None);
+    }
+
+    #[test]
+    fn variables_are_filled_in_once_and_only_if_they_are_known() {
+        #[track_caller]
+        fn case(text: &str, expected: &str) {
+            let variables = HashMap::from([("a".to_owned(), "1".to_owned()), ("b".to_owned(), "${a}".to_owned())]);
+            assert_eq!(filled_in(text, &variables), expected);
+        }
+        case("https://${a}:${a}", "https://1:1");
+        case("${b}", "${a}");
+        case("${c}${a}${", "${c}1${");
+        case("$a ${a", "$a ${a");
+        case("", "");
     }
 }

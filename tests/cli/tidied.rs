@@ -134,6 +134,25 @@ fn a_file_of_that_shape_may_have_any_name() {
 }
 
 #[test]
+fn what_talhelper_fills_in_is_filled_in_here() {
+    let settings = "name: lab\ndefaults: {cores: 2}\n";
+    let encrypted = "talosVersion: ENC[AES256_GCM,data:xxxx,iv:xxxx,tag:xxxx,type:str]\nsops: {mac: x}\n";
+    let version = |talenv: &str| {
+        let workdir = Workdir::new().file("talos/talconfig.yaml", talconfig()).file("pvetalos.yaml", settings);
+        let run = workdir.file("talos/talenv.yaml", talenv).run(["validate", "-o", "json"]);
+        let document: Value = serde_json::from_str(&run.stdout).expect("-o json prints JSON");
+        document["nodes"][0]["talos_version"].as_str().map(str::to_owned).ok_or(run.stderr)
+    };
+    assert_eq!(version("talosVersion: v1.12.4\nkubernetesVersion: v1.35.0\n").as_deref(), Ok("1.12.4"));
+    for talenv in
+        ["kubernetesVersion: v1.35.0\n", encrypted, "talosVersion=v1.12.4\n", "talosVersion: [v1.12.4]\n", ": ["]
+    {
+        let message = version(talenv).expect_err("there is no version");
+        assert!(message.contains("`talos_version` is not given") && !message.contains("talenv"), "{talenv}: {message}");
+    }
+}
+
+#[test]
 fn what_output_prints_for_talhelper_is_understood_again() {
     let workdir = Workdir::from_example("multi-host");
     let before = document(&workdir.run(["validate", "-o", "json"]));
