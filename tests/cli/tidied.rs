@@ -100,6 +100,21 @@ fn nothing_is_to_be_done_for_nodes_that_were_made_before() {
     assert_eq!(plan.stderr.matches(NOTE).count(), 1, "{plan}");
 }
 
+/// The name went away with cluster.yaml, and talconfig.yaml has another one.
+#[test]
+fn vms_of_another_name_are_left_alone_and_not_made_again() {
+    let nameless = include_str!("../../examples/cluster-template/pvetalos.yaml").replace("name: home-ops\n", "");
+    let named = include_str!("../../examples/cluster-template/cluster.yaml").to_owned() + "cluster_name: home-ops\n";
+    let workdir = untidied().file("pvetalos.yaml", nameless).file("cluster.yaml", named);
+    assert_eq!(workdir.run(["provision", "--simulate", "-q"]).exit, 0);
+    tidy(workdir.path());
+    let plan = workdir.run(["plan", "--simulate"]);
+    assert!(plan.stdout.ends_with("Plan: nothing to do, 0 unchanged, 3 refused\n"), "{plan}");
+    assert!(plan.stderr.contains("warning: the cluster has the name `kubernetes`"), "{plan}");
+    let named = workdir.run(["plan", "--simulate", "--exit-code", "--cluster-name", "home-ops"]);
+    assert_eq!((named.exit, named.stderr.contains("warning")), (0, false), "{named}");
+}
+
 #[test]
 fn every_command_that_needs_the_nodes_tells_where_they_come_from() {
     let workdir = tidied();
