@@ -24,12 +24,14 @@ pub const LOOKED_AT: [&str; 14] = [
     TASKFILES[1],
     TASKFILES[2],
     TASKFILES[3],
-    "talos/talconfig.yaml",
+    TALCONFIG,
 ];
 
 const NODES: &str = "nodes.yaml";
 const CLUSTER: &str = "cluster.yaml";
 const SETTINGS: &str = "pvetalos.yaml";
+/// What stands in for nodes.yaml in a repository that has moved it away.
+const TALCONFIG: &str = "talos/talconfig.yaml";
 const GITIGNORE: &str = ".gitignore";
 /// Every name under which go-task looks for a Taskfile that is committed.
 const TASKFILES: [&str; 4] = ["Taskfile.yaml", "Taskfile.yml", "taskfile.yaml", "taskfile.yml"];
@@ -131,7 +133,7 @@ pub fn begin(folder: &Folder, name: Option<&ClusterName>, middle: [u8; 2]) -> Be
             text,
             "what the repository's own files have no key for; change what is yours",
         ));
-        if !folder.has(NODES) {
+        if !folder.has(NODES) && !folder.has(TALCONFIG) {
             next.push("there is no nodes.yaml yet: make it the way this repository does".to_owned());
         }
     }
@@ -167,7 +169,7 @@ impl Folder {
     fn found(&self) -> Found {
         let cluster = [CLUSTER, "cluster.sample.yaml"].iter().filter_map(|file| self.files.get(*file));
         let cluster: Vec<&String> = cluster.collect();
-        let is_repository = self.has(".taskfiles/template/Taskfile.yaml") || self.has("talos/talconfig.yaml");
+        let is_repository = self.has(".taskfiles/template/Taskfile.yaml") || self.has(TALCONFIG);
         if cluster.is_empty() && !is_repository {
             return if self.has(NODES) { Found::Nodes } else { Found::Nothing };
         }

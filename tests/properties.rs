@@ -34,6 +34,25 @@ nodes:
       - {bridge: vmbr1, mac_addr: \"bc:24:11:00:00:01\", address: dhcp}
 ";
 
+const TALCONFIG: &str = "\
+clusterName: home
+talosVersion: ${talosVersion}
+endpoint: https://[fd00:20::10]:6443
+nodes:
+  - &first
+    hostname: cp-1
+    ipAddress: fd00:20::11,192.168.20.11
+    controlPlane: true
+    installDiskSelector: {serial: \"system-1\"}
+    talosImageURL: factory.talos.dev/installer-secureboot/ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515:v1
+    networkInterfaces:
+      - deviceSelector: {hardwareAddr: \"bc:24:11:20:00:11\"}
+        vlans: [{vlanId: 20, addresses: [\"fd00:20::11/64\"], mtu: 1500, routes: [{network: ::/0, gateway: \"fd00:20::1\"}]}]
+  - <<: *first
+    hostname: worker-1
+    schematic: {customization: {extraKernelArgs: [a=b]}}
+";
+
 const SECRETS: &str = include_str!("fixtures/sops/secrets.sops.yaml");
 
 /// A text with a few bytes taken out, put in or changed.
@@ -60,8 +79,9 @@ proptest! {
 
     #[test]
     fn no_damage_to_right_files_makes_the_loader_panic(
-        nodes in damaged(SAMPLE), cluster in damaged(CLUSTER), settings in damaged(SETTINGS),
+        nodes in damaged(SAMPLE), cluster in damaged(CLUSTER), settings in damaged(SETTINGS), talconfig in damaged(TALCONFIG),
     ) {
+        use_up(&load(Inputs::from_texts(&talconfig, None, Some(&settings)), Explain::Yes));
         use_up(&load(Inputs::from_texts(&nodes, None, None), Explain::Yes));
         use_up(&load(Inputs::from_texts(SAMPLE, Some(&cluster), Some(&settings)), Explain::Yes));
     }

@@ -24,13 +24,13 @@ function __fish_pvetalos_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c pvetalos -n "__fish_pvetalos_needs_command" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_needs_command" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_needs_command" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_needs_command" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -65,13 +65,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l timeout 
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l clones-per-storage -d 'Clones and other new disks at the same time on one storage' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l parallel -d 'Nodes that are worked on at the same time' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -95,13 +95,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -s h -l hel
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l only -d 'Only do something with these nodes; the others are only shown' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -121,13 +121,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -s h -l help -d 
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l watch -d 'Look again every so many seconds [default: 5], until Ctrl-C' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -146,13 +146,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l only -d 'O
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l left-over -d 'Destroy VMs of nodes that are not in the files any more, and no others' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l parallel -d 'Nodes that are worked on at the same time' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -170,13 +170,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s v -l verbo
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s q -l quiet -d 'Say nothing but errors'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s V -l version -d 'Print version'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -191,13 +191,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -s q -l quie
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -217,13 +217,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l pool -d 'Al
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l clone-from -d 'Templates outside of the pool that nodes are cloned from' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l user -d 'The user that the token belongs to [default: that of the token in use, or pvetalos@pve]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l token -d 'The name of the token [default: that of the token in use, or pvetalos]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -241,13 +241,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s v -l verbos
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s q -l quiet -d 'Say nothing but errors'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s V -l version -d 'Print version'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -277,13 +277,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l image -d 'A disk image of this machine to upload, for hosts without internet' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l checksum -d 'What the image has to come to, as sha256:… or sha512:…' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l factory -d 'The Image Factory' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -301,13 +301,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -322,13 +322,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -343,13 +343,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -369,13 +369,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show everything about a template'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from help" -f -a "delete" -d 'Delete templates that pvetalos made'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -392,13 +392,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __f
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -f -a "url" -d 'Print where an image is, and the installer that belongs to it'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -f -a "push" -d 'Register a schematic with an Image Factory, which can then build images of it'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -417,13 +417,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l talos-version -d 'The Talos release, as in 1.12.0' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l format -d 'The form of the disk image: qcow2 or raw' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l factory -d 'The Image Factory' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -439,13 +439,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l factory -d 'The Image Factory' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -469,13 +469,13 @@ any\t'Either of the two'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l timeout -d 'How long to wait' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l only -d 'Only these nodes' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -490,13 +490,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -s h -l help -d 
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l factory -d 'The Image Factory' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -523,13 +523,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l latency -
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l clone-time -d 'How long a full clone of the largest template takes [default: what the world says]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l seed -d 'Make the same MACs, ids and drawn faults again' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l draw-faults -d 'Draw so many faults and spread them over the first 200 requests' -r
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -542,13 +542,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s v -l verb
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s q -l quiet -d 'Say nothing but errors'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s V -l version -d 'Print version'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -561,13 +561,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s v -l verbose 
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s q -l quiet -d 'Say nothing but errors'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s V -l version -d 'Print version'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -580,13 +580,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s v -l verbos
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s q -l quiet -d 'Say nothing but errors'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s V -l version -d 'Print version'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"
@@ -600,13 +600,13 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -s q -l q
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l folder -d 'Write a page for the program and for every command into this folder, over those of an earlier version' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l nodes -d 'The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l cluster -d 'The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] [env: PVETALOS_CLUSTER_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l settings -d 'The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] [env: PVETALOS_SETTINGS_FILE]' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l cluster-name -d 'The name by which the cluster\'s VMs are recognised [env: PVETALOS_CLUSTER]' -r
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l token-file -d 'A file that holds the API token as `user@realm!name=secret`' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l secrets -d 'A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]' -r -F
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a nodes.yaml the built-in sample is used' -r -F
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l simulate -d 'Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without nodes the built-in sample is used' -r -F
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s o -l output -d 'How to print the result' -r -f -a "table\t'For people'
 json\t'For programs'
 yaml\t'For programs and people'"

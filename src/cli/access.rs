@@ -98,8 +98,8 @@ fn look_up(inputs: Inputs, ui: &mut Ui) -> Option<(Option<Cluster>, Option<Token
         ui.say("there is no nodes.yaml here: this is for any cluster, on all storages and bridges\n");
         return Some((None, token));
     }
-    if inputs.is_sample() {
-        ui.say("there is no nodes.yaml here: the built-in nodes.sample.yaml is used\n");
+    if let Some(sentence) = inputs.stand_in() {
+        ui.say(&format!("{sentence}\n"));
     }
     let Loaded { cluster, problems, .. } = load(inputs, Explain::No);
     ui.show_problems(&problems);

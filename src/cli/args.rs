@@ -42,7 +42,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed or decli
     3 some nodes failed, were refused, are in conflict or timed out, 4 changes pending (plan --exit-code),\n\
     5 not healthy (status --exit-code, doctor), 130 interrupted";
 
-const NODES: &str = "The nodes [default: ./nodes.yaml] [env: PVETALOS_NODES_FILE]";
+const NODES: &str = "The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]";
 const CLUSTER: &str = "The settings of the cluster repository [default: cluster.yaml beside nodes.yaml, if there] \
                        [env: PVETALOS_CLUSTER_FILE]";
 const SETTINGS: &str = "The settings of pvetalos itself [default: pvetalos.yaml beside nodes.yaml, if there] \
@@ -50,8 +50,8 @@ const SETTINGS: &str = "The settings of pvetalos itself [default: pvetalos.yaml 
 const SECRETS: &str = "A file with the API token that is encrypted by SOPS [default: infrastructure/secrets.sops.yaml or \
                        secrets.sops.yaml beside nodes.yaml, if there] [env: PVETALOS_SECRETS_FILE]";
 const CLUSTER_NAME: &str = "The name by which the cluster's VMs are recognised [env: PVETALOS_CLUSTER]";
-const SIMULATE: &str = "Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without a \
-                        nodes.yaml the built-in sample is used";
+const SIMULATE: &str = "Do it in a simulated Proxmox that is kept in a file [default file: .pvetalos/world.json]; without \
+                        nodes the built-in sample is used";
 const COLOR: &str = "When to use colours; NO_COLOR in the environment is heeded";
 
 #[derive(Debug, Subcommand)]

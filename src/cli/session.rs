@@ -140,10 +140,15 @@ const WRONG_INPUT: Ended = Ended::With(Exit::WrongInput);
 /// The cluster of the files; what is wrong with them is shown.
 fn load_cluster(global: &GlobalArgs, ui: &mut Ui) -> Result<Cluster, Ended> {
     let inputs = global.inputs();
-    if inputs.is_sample() {
-        ui.say("there is no nodes.yaml here: the built-in nodes.sample.yaml is used");
-    }
+    say_what_stands_in(&inputs, ui);
     shown(load(inputs, Explain::No), ui)
+}
+
+/// Tells once where the nodes come from, if that is not nodes.yaml.
+pub(super) fn say_what_stands_in(inputs: &Inputs, ui: &mut Ui) {
+    if let Some(sentence) = inputs.stand_in() {
+        ui.say(sentence);
+    }
 }
 
 /// Shows what there is to say about the files, and goes on if they make a cluster.
@@ -180,6 +185,7 @@ fn simulated(cluster: Cluster, pretended: Pretended) -> Session {
 }
 
 async fn real(args: &ConnectionArgs, inputs: Inputs, ui: &mut Ui) -> Result<Session, Ended> {
+    say_what_stands_in(&inputs, ui);
     let mut loaded = load(inputs.clone(), Explain::No);
     let lacking = Connection::lacking(&loaded);
     let dial = match args.talos.dial() {

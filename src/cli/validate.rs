@@ -2,6 +2,7 @@ use std::io;
 
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
+use super::session::say_what_stands_in;
 use crate::config::{Explain, Loaded, Severity, load};
 use crate::ui::{Ui, cluster_json, cluster_table, explanation, pretty, to_yaml};
 
@@ -17,7 +18,9 @@ pub(super) struct ValidateArgs {
 
 pub(super) fn validate(args: &ValidateArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
     let explain = if args.explain { Explain::Yes } else { Explain::No };
-    let loaded = load(global.inputs(), explain);
+    let inputs = global.inputs();
+    say_what_stands_in(&inputs, ui);
+    let loaded = load(inputs, explain);
     ui.show_problems(&loaded.problems);
     match (global.output, &loaded.cluster) {
         (OutputFormat::Json, _) => ui.print(&pretty(&cluster_json(&loaded, args.explain)))?,

@@ -12,6 +12,7 @@ use super::built_in;
 use super::layer::{Field, Layer};
 use super::merge::{Draft, NodeDraft, vcpus};
 use super::problem::{Place, Problem, Problems, Severity};
+use super::read::Format;
 use super::source::Source;
 use crate::model::{Bios, DiskSerial, InstallDisk, Machine, NicAddress, NodeName, Origin, Role, Setting};
 
@@ -39,6 +40,14 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// The one of two hints that fits the file that the nodes stand in.
+    fn words<'w>(&self, own: &'w str, talhelper: &'w str) -> &'w str {
+        match self.draft.format {
+            Format::Own => own,
+            Format::Talhelper => talhelper,
+        }
+    }
+
     fn absences(&mut self) {
         self.cluster_name();
         self.cidr();
@@ -50,6 +59,7 @@ impl Check<'_> {
     }
 
     fn contradictions(&mut self) {
+        self.shared_name();
         self.network();
         self.duplicates();
         self.controllers();
@@ -83,19 +93,36 @@ impl Check<'_> {
     fn cluster_name(&mut self) {
         if self.draft.cluster.name.is_absent() && !self.problems.is_meant(&["name", "cluster_name"]) {
             let problem = Problem::error("the cluster has no name").at(self.nodes_file());
-            self.problems.report(problem.hint(
-                "add a line such as `name: home` to nodes.yaml or pvetalos.yaml, or set PVETALOS_CLUSTER; \
+            let files = self.words("nodes.yaml or pvetalos.yaml", "pvetalos.yaml");
+            self.problems.report(problem.hint(format!(
+                "add a line such as `name: home` to {files}, or set PVETALOS_CLUSTER; \
                  VMs are recognised by this name, so choose it once",
-            ));
+            )));
+        }
+    }
+
+    /// Cluster repositories that come from one template all have the same name for their cluster in talconfig.yaml. By
+    /// it their VMs could not be told apart.
+    fn shared_name(&mut self) {
+        if let Some(Setting { value, origin }) = self.draft.cluster.name.get()
+            && self.draft.format == Format::Talhelper
+            && value.as_str() == "kubernetes"
+            && matches!(origin, Origin::File { key, .. } if &**key == "clusterName")
+        {
+            let message = "the cluster has the name `kubernetes`, which many others have too".to_owned();
+            let hint =
+                "VMs are recognised by this name: give the one that they were made with, by `name:` in pvetalos.yaml";
+            self.warn_at(origin, message, "used because pvetalos.yaml gives none", hint);
         }
     }
 
     fn cidr(&mut self) {
         if self.draft.cluster.cidr.is_absent() && !self.problems.is_meant(&["network", "cidr", "node_cidr"]) {
             let problem = Problem::error("the network of the nodes is not given").at(self.nodes_file());
-            self.problems.report(problem.hint(
+            self.problems.report(problem.hint(self.words(
                 "add `node_cidr: 192.168.1.0/24` to cluster.yaml, or `network: {cidr: 192.168.1.0/24}` to nodes.yaml",
-            ));
+                "add `network: {cidr: 192.168.1.0/24}` to pvetalos.yaml",
+            )));
         }
     }
 
@@ -192,7 +219,10 @@ impl Check<'_> {
         let count = known.clone().filter(|controller| controller.value).count();
         let hint = match (count, known.count() == nodes.len()) {
             (_, false) => return,
-            (0, _) if !nodes.is_empty() => "a cluster needs one, three or five nodes with `controller: true`",
+            (0, _) if !nodes.is_empty() => self.words(
+                "a cluster needs one, three or five nodes with `controller: true`",
+                "a cluster needs one, three or five nodes with `controlPlane: true`",
+            ),
             (count, _) if count > 0 && count % 2 == 0 => {
                 "an odd number survives as many failures with one node less: use one, three or five"
             }
@@ -206,15 +236,22 @@ impl Check<'_> {
     }
 
     fn vlan(&mut self) {
-        if self.draft.cluster.vlan_mode.get().is_some_and(|mode| mode.value) {
-            return;
-        }
         let mut tags = self.draft.nodes.iter().filter_map(|node| node.vm.vlan_tag.get());
-        if let Some(tag) = tags.next() {
+        let in_talconfig = |tag: &&Setting<_>| matches!(&tag.origin, Origin::File { key, .. } if &**key == "vlanId");
+        if let Some(mode) = self.draft.cluster.vlan_mode.get().filter(|mode| mode.value) {
+            if let Some(tag) = tags.find(in_talconfig) {
+                let problem = Problem::error(format!("VLAN {} would be tagged twice", tag.value))
+                    .at(self.problems.place(&mode.origin, "by Proxmox"))
+                    .at(self.problems.place(&tag.origin, "and by Talos"));
+                self.problems.report(problem.hint("let one of the two do it"));
+            }
+        } else if let Some(tag) = tags.next() {
             let message = format!("VLAN {} is left to Talos: the network cards are not tagged", tag.value);
-            let hint = "in maintenance mode Talos does not tag yet, so that the nodes' addresses must be reachable untagged; \
-                        set `proxmox_vlan_mode: true` to let Proxmox tag";
-            self.warn_at(&tag.origin, message, "used as a trunk", hint);
+            let hint =
+                "in maintenance mode Talos does not tag yet, so that the nodes' addresses must be reachable untagged";
+            let other = "set `proxmox_vlan_mode: true` to let Proxmox tag";
+            let hint = if in_talconfig(&tag) { hint.to_owned() } else { format!("{hint}; {other}") };
+            self.warn_at(&tag.origin, message, "used as a trunk", &hint);
         }
     }
 
@@ -256,13 +293,23 @@ impl Check<'_> {
             ("mac_addr", own.mac_addr.is_absent()),
         ];
         for (key, _) in keys.into_iter().filter(|(_, absent)| *absent) {
-            let what = node.node.name.get().map_or("a node".to_owned(), |name| format!("node `{}`", name.value));
-            let hint = match key {
-                "controller" => "add `controller: true` for a control plane, `controller: false` for a worker",
-                "mac_addr" => "add a `mac_addr` of your choice; BC:24:11 is the prefix of Proxmox",
-                "address" => "add the `address` that the node is to have",
-                _ => "add a `name`",
+            let name = node.node.name.get().map(|name| &name.value);
+            let what = name.map_or("a node".to_owned(), |name| format!("node `{name}`"));
+            let hint = match (self.draft.format, key, name) {
+                (Format::Own, "controller", _) => {
+                    "add `controller: true` for a control plane, `controller: false` for a worker".to_owned()
+                }
+                (Format::Own, "mac_addr", _) => {
+                    "add a `mac_addr` of your choice; BC:24:11 is the prefix of Proxmox".to_owned()
+                }
+                (Format::Own, "address", _) => "add the `address` that the node is to have".to_owned(),
+                (Format::Own, ..) => "add a `name`".to_owned(),
+                (Format::Talhelper, key, Some(name)) => {
+                    format!("give it in pvetalos.yaml: `nodes: {{{name}: {{{key}: …}}}}`")
+                }
+                (Format::Talhelper, _, None) => "write it here, or what stands for it into talenv.yaml".to_owned(),
             };
+            let key = if key == "name" { self.words(key, "hostname") } else { key };
             let place = Place::part(self.nodes_source, node.span.clone(), format!("`{key}` is missing"));
             self.problems.report(Problem::error(format!("{what} has no `{key}`")).at(place).hint(hint));
         }
@@ -323,8 +370,11 @@ impl Check<'_> {
                 count => format!(" and {count} others"),
             };
             let message = format!("no template can be chosen for node `{}`{others}: {missing} not given", first.value);
-            let hint = "give it for the node, under `defaults:`, or at the top of cluster.yaml; \
-                        or name a template by `talos_template`";
+            let hint = self.words(
+                "give it for the node, under `defaults:`, or at the top of cluster.yaml; \
+                 or name a template by `talos_template`",
+                "give it in pvetalos.yaml, under `defaults:` or for the node; or name a template by `talos_template`",
+            );
             self.error_at(&first.origin, message, "cloned from what?", Some(hint.to_owned()));
         }
     }

@@ -10,6 +10,7 @@ use super::problem::{Place, Problem, Problems};
 use super::read::shown_cluster_keys;
 use super::secrets_file::{FoundSecrets, USUAL_PLACES};
 use super::source::Source;
+use super::talconfig;
 use crate::model::{Origin, made_printable, secret_in};
 
 /// The text of nodes.sample.yaml.
@@ -30,11 +31,31 @@ pub struct Locations {
     /// Whether the token comes from elsewhere, so that no SOPS file is looked at, not even one that is named.
     pub without_secrets: bool,
     pub cluster_name: Option<String>,
-    /// Whether the built-in sample stands in for a nodes.yaml that is not there and that nobody named.
+    /// Whether the built-in sample stands in for a nodes.yaml that is not there and that nobody named, when there is no
+    /// talos/talconfig.yaml either.
     pub or_sample: bool,
     /// Whether there may be no nodes.yaml, as long as nobody named any file.
     pub or_nothing: bool,
 }
+
+/// Where the nodes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodesFrom {
+    /// nodes.yaml, or the file that somebody named.
+    File,
+    /// talos/talconfig.yaml, because there is no nodes.yaml.
+    Talconfig,
+    /// The built-in sample.
+    Sample,
+    /// There is none, there need not be one, and nobody named any file.
+    Nowhere,
+}
+
+const NODES_NAME: &str = "nodes.yaml";
+const SETTINGS_NAME: &str = "pvetalos.yaml";
+
+/// Where cluster repositories move their templates and what those were filled with.
+const TIDIED: &str = ".private";
 
 /// The name of the built-in sample in messages.
 const SAMPLE_NAME: &str = "nodes.sample.yaml";
@@ -43,6 +64,8 @@ const SAMPLE_NAME: &str = "nodes.sample.yaml";
 #[derive(Clone)]
 pub struct Inputs {
     pub(super) nodes: Option<Arc<Source>>,
+    /// The variables of a talconfig.yaml.
+    pub(super) talenv: Option<Arc<Source>>,
     pub(super) cluster: Option<Arc<Source>>,
     pub(super) settings: Option<Arc<Source>>,
     pub(super) secrets: Option<FoundSecrets>,
@@ -50,10 +73,7 @@ pub struct Inputs {
     pub(super) folder: PathBuf,
     /// A file is there or was named, and could not be read: what is absent may stand in it.
     pub(super) incomplete: bool,
-    /// The nodes are those of the built-in sample.
-    pub(super) is_sample: bool,
-    /// There is no nodes.yaml, there need not be one, and nobody named any file.
-    pub(super) is_nothing: bool,
+    nodes_from: NodesFrom,
     pub(super) outside: Outside,
     pub(super) problems: Problems,
 }
@@ -71,7 +91,8 @@ impl fmt::Debug for Inputs {
 impl Inputs {
     /// Reads the files and the environment. What cannot be read is a problem like any other.
     ///
-    /// cluster.yaml and pvetalos.yaml are looked for beside nodes.yaml, so that files of two clusters never mix.
+    /// cluster.yaml and pvetalos.yaml are looked for beside nodes.yaml, so that files of two clusters never mix. Where
+    /// talos/talconfig.yaml stands in for it, that is where nodes.yaml would be.
     pub fn gather(locations: &Locations, variable: &dyn Fn(&str) -> Option<OsString>) -> Self {
         let mut problems = Problems::default();
         let read = |file: &Path| read_file(file).map_err(|failure| failure.why);
@@ -84,32 +105,47 @@ impl Inputs {
         let cluster_named = named(&locations.cluster, "PVETALOS_CLUSTER_FILE");
         let settings_named = named(&locations.settings, "PVETALOS_SETTINGS_FILE");
         let may_be_nothing = locations.or_nothing && [&nodes_named, &cluster_named, &settings_named] == [&None; 3];
-        let nodes_path = nodes_named.clone().unwrap_or_else(|| PathBuf::from("nodes.yaml"));
-        let (mut is_sample, mut is_nothing) = (false, false);
+        let nodes_path = nodes_named.clone().unwrap_or_else(|| PathBuf::from(NODES_NAME));
+        // The place that the other files are looked for beside.
+        let here = beside_talconfig(&nodes_path).unwrap_or_else(|| nodes_path.clone());
+        let stand_in = Path::new(talconfig::FOLDER).join(talconfig::NAME);
+        let mut nodes_from = NodesFrom::File;
+        let mut unreadable = |path: &Path, failure: &Failure, hint: Option<String>| {
+            problems.report(Problem { hint, ..failure.problem(path) });
+            None
+        };
         let nodes = match read_file(&nodes_path) {
             Ok(text) => Some(source(&nodes_path, text)),
-            Err(failure) if failure.absent && nodes_named.is_none() && locations.or_sample => {
-                is_sample = true;
-                Some(Source::new(SAMPLE_NAME, SAMPLE.to_owned()))
-            }
-            Err(failure) if failure.absent && may_be_nothing => {
-                is_nothing = true;
-                None
-            }
-            Err(failure) => {
-                let hint = (failure.absent && nodes_named.is_none())
-                    .then(|| "copy nodes.sample.yaml to nodes.yaml, or name your file with --nodes".to_owned());
-                problems.report(Problem { hint, ..failure.problem(&nodes_path) });
-                None
-            }
+            Err(failure) if failure.absent && nodes_named.is_none() => match read_regular_file(&stand_in) {
+                Ok(text) => {
+                    nodes_from = NodesFrom::Talconfig;
+                    Some(source(&stand_in, text))
+                }
+                Err(other) if !other.absent => unreadable(&stand_in, &other, None),
+                Err(_) if locations.or_sample => {
+                    nodes_from = NodesFrom::Sample;
+                    Some(Source::new(SAMPLE_NAME, SAMPLE.to_owned()))
+                }
+                Err(_) if may_be_nothing => {
+                    nodes_from = NodesFrom::Nowhere;
+                    None
+                }
+                Err(_) => unreadable(&nodes_path, &failure, Some(where_nodes_may_be())),
+            },
+            Err(failure) => unreadable(&nodes_path, &failure, None),
         };
+        let talconfig = if nodes_from == NodesFrom::Talconfig { &stand_in } else { &nodes_path };
+        let talenv = talconfig.ends_with(talconfig::NAME).then(|| talconfig.with_file_name(talconfig::VARIABLES_NAME));
+        // Whoever needs a variable of it says that it is missing.
+        let talenv = talenv.and_then(|path| Some(source(&path, read_regular_file(&path).ok()?)));
         let mut incomplete = nodes.is_none();
+        // Without nodes of one's own there is no beside.
+        let is_alone = nodes.is_none() || nodes_from == NodesFrom::Sample;
         let mut beside = |given: Option<PathBuf>, usual: &str| {
             let path = match &given {
                 Some(path) => path.clone(),
-                // Without nodes.yaml there is no beside.
-                None if nodes.is_none() || is_sample => return None,
-                None => nodes_path.with_file_name(usual),
+                None if is_alone => return None,
+                None => here.with_file_name(usual),
             };
             match if given.is_some() { read_file(&path) } else { read_regular_file(&path) } {
                 Ok(text) => Some(source(&path, text)),
@@ -125,29 +161,29 @@ impl Inputs {
             }
         };
         let cluster = beside(cluster_named, "cluster.yaml");
-        let settings = beside(settings_named, "pvetalos.yaml");
+        let settings = beside(settings_named, SETTINGS_NAME);
         let outside = outside(locations, &variables, &mut problems);
         let secrets_named = named(&locations.secrets, "PVETALOS_SECRETS_FILE");
         let secrets = if locations.without_secrets {
             None
         } else if let Some(path) = secrets_named {
             found_secrets(&path, true, &mut problems)
-        } else if nodes.is_none() || is_sample || outside.has_token() {
+        } else if is_alone || outside.has_token() {
             // Nothing in it could count, so that it is not even looked for.
             None
         } else {
-            let mut usual = USUAL_PLACES.iter().map(|usual| nodes_path.with_file_name(usual));
+            let mut usual = USUAL_PLACES.iter().map(|usual| here.with_file_name(usual));
             usual.find_map(|path| found_secrets(&path, false, &mut problems))
         };
         Self {
             nodes: nodes.map(Arc::new),
+            talenv: talenv.map(|source| Arc::new(source.showing_no_values())),
             cluster: cluster.map(|source| Arc::new(source.showing_only(shown_cluster_keys()))),
             settings: settings.map(Arc::new),
             secrets,
-            folder: nodes_path.parent().map(Path::to_owned).unwrap_or_default(),
+            folder: here.parent().map(Path::to_owned).unwrap_or_default(),
             incomplete,
-            is_sample,
-            is_nothing,
+            nodes_from,
             outside,
             problems,
         }
@@ -158,14 +194,18 @@ impl Inputs {
         Self::gather(locations, &|name| std::env::var_os(name))
     }
 
-    /// Whether the nodes are those of the built-in sample.
-    pub fn is_sample(&self) -> bool {
-        self.is_sample
+    /// What stands in for a nodes.yaml that is not there, as a sentence for the user; none when nothing has to.
+    pub fn stand_in(&self) -> Option<&'static str> {
+        match self.nodes_from {
+            NodesFrom::Talconfig => Some("there is no nodes.yaml here: the nodes are read from talos/talconfig.yaml"),
+            NodesFrom::Sample => Some("there is no nodes.yaml here: the built-in nodes.sample.yaml is used"),
+            NodesFrom::File | NodesFrom::Nowhere => None,
+        }
     }
 
     /// Whether there is no nodes.yaml, which is no mistake here.
     pub fn is_nothing(&self) -> bool {
-        self.is_nothing
+        self.nodes_from == NodesFrom::Nowhere
     }
 
     /// The same, now that the SOPS file is decrypted.
@@ -182,16 +222,40 @@ impl Inputs {
         let source = |name: &str, text: &str| Source::new(name, without_bom(text).to_owned());
         Self {
             nodes: Some(Arc::new(source("nodes.yaml", nodes))),
+            talenv: None,
             cluster: cluster.map(|text| Arc::new(source("cluster.yaml", text).showing_only(shown_cluster_keys()))),
             settings: settings.map(|text| Arc::new(source("pvetalos.yaml", text))),
             secrets: None,
             folder: PathBuf::new(),
             incomplete: false,
-            is_sample: false,
-            is_nothing: false,
+            nodes_from: NodesFrom::File,
             outside: Outside::default(),
             problems: Problems::default(),
         }
+    }
+}
+
+/// Where nodes.yaml would be, if this is a talconfig.yaml in the folder that cluster repositories keep it in.
+fn beside_talconfig(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    let is_usual = path.ends_with(talconfig::NAME) && folder.ends_with(talconfig::FOLDER);
+    is_usual.then(|| folder.with_file_name(NODES_NAME))
+}
+
+/// What to do when there is no nodes.yaml. Cluster repositories move it away when they are done with it.
+fn where_nodes_may_be() -> String {
+    let moved = std::fs::read_dir(TIDIED).into_iter().flatten().flatten().map(|folder| folder.path());
+    let moved = moved.filter(|folder| folder.join(NODES_NAME).is_file());
+    // The folders are named by the second in which they were made.
+    let second =
+        |folder: &PathBuf| folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
+    match moved.max_by_key(|folder| second(folder).unwrap_or(0_u64)) {
+        Some(folder) => {
+            let nodes = shown(&folder.join(NODES_NAME));
+            let settings = if Path::new(SETTINGS_NAME).is_file() { " --settings pvetalos.yaml" } else { "" };
+            format!("`task template:tidy` has moved it: add `--nodes {nodes}{settings}`")
+        }
+        None => "`pvetalos init` writes one; or name your file with --nodes".to_owned(),
     }
 }
 

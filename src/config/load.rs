@@ -53,14 +53,14 @@ impl Loaded {
 
 /// Makes a cluster of what was gathered. Reads its arguments and nothing else.
 pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
-    let Inputs { nodes, cluster, settings, secrets, folder, incomplete, outside, mut problems, .. } = inputs;
+    let Inputs { nodes, talenv, cluster, settings, secrets, folder, incomplete, outside, mut problems, .. } = inputs;
     let secrets_source = secrets.as_ref().map(|secrets| &secrets.source);
     for source in [nodes.as_ref(), cluster.as_ref(), settings.as_ref(), secrets_source].into_iter().flatten() {
         problems.add_source(source.clone());
     }
     let cluster_file = cluster.as_ref().and_then(|source| read::cluster_file(source, &mut problems));
     let settings_file = settings.as_ref().and_then(|source| read::settings_file(source, &mut problems));
-    let nodes_file = nodes.as_ref().and_then(|source| read::nodes_file(source, &mut problems));
+    let nodes_file = nodes.as_ref().and_then(|source| read::nodes_file(source, talenv.as_ref(), &mut problems));
     let unreadable =
         incomplete || (cluster.is_some() && cluster_file.is_none()) || (settings.is_some() && settings_file.is_none());
     let outside = environment::layer(&outside, &mut problems);
@@ -77,6 +77,7 @@ pub fn load(inputs: Inputs, explaining: Explain) -> Loaded {
     if let (Some(nodes_file), Some(nodes_source)) = (nodes_file, nodes) {
         let files = Files {
             nodes: nodes_file,
+            nodes_name: nodes_source.name().clone(),
             cluster: cluster_file.unwrap_or_default(),
             secrets,
             settings: settings_file.unwrap_or_default(),

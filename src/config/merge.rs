@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::keys::{ClusterLayer, NodeLayer, VmLayer};
 use super::layer::{Field, Layer};
 use super::problem::{Place, Problem, Problems};
-use super::read::{Globals, NodesFile, SettingsFile};
+use super::read::{Format, Globals, NodesFile, SettingsFile};
 use super::source::{Source, Span};
 use super::suggest::did_you_mean;
 use super::{built_in, credentials};
@@ -12,6 +12,8 @@ use crate::model::{ClusterName, Origin, Queues, Quoted, Role, Setting, StartupOr
 
 /// What counts in the end, whether or not it makes sense.
 pub(super) struct Draft {
+    /// Whose words the nodes are written in.
+    pub(super) format: Format,
     pub(super) cluster: ClusterLayer,
     pub(super) nodes: Vec<NodeDraft>,
 }
@@ -58,6 +60,7 @@ impl NodeDraft {
 /// The files, as far as they are there.
 pub(super) struct Files {
     pub(super) nodes: NodesFile,
+    pub(super) nodes_name: Arc<str>,
     pub(super) cluster: Globals,
     /// The token that the SOPS file holds, known or not.
     pub(super) secrets: ClusterLayer,
@@ -67,11 +70,11 @@ pub(super) struct Files {
 
 /// Takes every setting from the highest place that gives it.
 pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems) -> Draft {
-    let Files { nodes, cluster, secrets, settings, settings_source } = files;
+    let Files { nodes, nodes_name, cluster, secrets, settings, settings_source } = files;
     if let Some(source) = &settings_source {
-        report_strangers(&settings, &nodes, source, problems);
+        report_strangers(&settings, &nodes, &nodes_name, source, problems);
     }
-    let NodesFile { globals: nodes_globals, nodes } = nodes;
+    let NodesFile { format, globals: nodes_globals, nodes } = nodes;
     let globals = [&settings.globals, &cluster, &nodes_globals];
     let base = |role: Role| {
         let mut base = VmLayer::default();
@@ -111,14 +114,18 @@ pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems
     }
     merged.fill_from(&built_in::cluster());
     merged.gateway = std::mem::take(&mut merged.gateway).or(first_of_network(&merged));
-    Draft { cluster: merged, nodes: drafts }
+    Draft { format, cluster: merged, nodes: drafts }
 }
 
 /// The repository's own name for the cluster has the rank of its file, but is looked at only when it counts.
 fn cluster_name(places: &mut [ClusterLayer; 5], problems: &mut Problems) -> Field<ClusterName> {
     let [outside, settings, _, cluster, nodes] = places;
     let above = std::mem::take(&mut outside.name).or(std::mem::take(&mut settings.name));
-    above.or_checked(std::mem::take(&mut cluster.repository_name), problems).or(std::mem::take(&mut nodes.name))
+    let below = std::mem::take(&mut cluster.repository_name);
+    above
+        .or_checked(below, problems)
+        .or(std::mem::take(&mut nodes.name))
+        .or_checked(std::mem::take(&mut nodes.repository_name), problems)
 }
 
 /// The family's rule: the place in the list, from 1, plus 3.
@@ -139,7 +146,13 @@ fn first_of_network(cluster: &ClusterLayer) -> Field<IpAddr> {
 }
 
 /// Settings for a node that does not exist are a mistake in one of the two files.
-fn report_strangers(settings: &SettingsFile, nodes: &NodesFile, source: &Arc<Source>, problems: &mut Problems) {
+fn report_strangers(
+    settings: &SettingsFile,
+    nodes: &NodesFile,
+    nodes_name: &str,
+    source: &Arc<Source>,
+    problems: &mut Problems,
+) {
     let names: Option<Vec<&str>> =
         nodes.nodes.iter().map(|node| node.node.name.get().map(|name| name.value.as_str())).collect();
     // With a name that cannot be read it may be that one's settings.
@@ -148,7 +161,7 @@ fn report_strangers(settings: &SettingsFile, nodes: &NodesFile, source: &Arc<Sou
     };
     for (name, (_, span)) in settings.nodes.iter().filter(|(name, _)| !names.contains(&name.as_str())) {
         let place = Place::part(source, span.clone(), "no such node");
-        let problem = Problem::error(format!("nodes.yaml has no node {}", Quoted::new(name))).at(place);
+        let problem = Problem::error(format!("{nodes_name} has no node {}", Quoted::new(name))).at(place);
         problems.report(problem.did_you_mean(did_you_mean(name, names.iter().copied())));
     }
 }

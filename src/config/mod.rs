@@ -5,6 +5,7 @@
 //! yaml.rs     text ──► tree with places                      the only file that names the YAML crate
 //! keys.rs     every key: names, type, words for people       feeds reader, did-you-mean, schema, reference
 //! read.rs     tree ──► layers: what one file says            collects problems, never stops at the first
+//! talconfig.rs  the same out of talhelper's file             when that stands in for nodes.yaml
 //! merge.rs    layers ──► Draft: what counts in the end
 //! check.rs    Draft ──► problems that need two places to see
 //! build.rs    Draft ──► Cluster                              only when nothing is wrong
@@ -43,6 +44,7 @@ mod sops_failure_tests;
 mod sops_tests;
 mod source;
 mod suggest;
+mod talconfig;
 mod values;
 mod yaml;
 

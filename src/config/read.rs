@@ -6,6 +6,7 @@ use super::layer::{Field, Layer, Scope};
 use super::problem::{Place, Problem, Problems};
 use super::reader::{Fields, Reader};
 use super::source::{Source, Span};
+use super::talconfig;
 use super::yaml::{self, Content, Entry, Yaml};
 use crate::model::{Quoted, Role};
 
@@ -33,9 +34,20 @@ pub(super) struct NodeSays {
     pub(super) span: Span,
 }
 
+/// Whose words the list of nodes is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Format {
+    /// nodes.yaml.
+    #[default]
+    Own,
+    /// talconfig.yaml, which has no key of ours.
+    Talhelper,
+}
+
 /// nodes.yaml: the nodes, and perhaps everything else.
 #[derive(Debug, Default)]
 pub(super) struct NodesFile {
+    pub(super) format: Format,
     pub(super) globals: Globals,
     pub(super) nodes: Vec<NodeSays>,
 }
@@ -55,9 +67,17 @@ pub(super) const VM_MAPS: [&str; 4] =
 /// The sections that only our own files have.
 const SECTIONS: [&str; 3] = ["proxmox", "network", "defaults"];
 
-pub(super) fn nodes_file(source: &Arc<Source>, problems: &mut Problems) -> Option<NodesFile> {
+/// `variables` is talenv.yaml, for a talconfig.yaml.
+pub(super) fn nodes_file(
+    source: &Arc<Source>,
+    variables: Option<&Arc<Source>>,
+    problems: &mut Problems,
+) -> Option<NodesFile> {
     let tree = yaml::parse(source, problems)?;
     let mut reader = Reader { source, problems };
+    if talconfig::is_talconfig(source, &tree) {
+        return talconfig::nodes_file(tree, variables, &mut reader);
+    }
     let mut fields = top_level(&tree, &mut reader)?;
     let globals = own_globals(&mut fields, &mut reader);
     let nodes = fields.entry(&["nodes"], &mut reader).map(|entry| node_list(entry, &mut reader));
@@ -66,7 +86,7 @@ pub(super) fn nodes_file(source: &Arc<Source>, problems: &mut Problems) -> Optio
         let problem = Problem::error("there is no list `nodes`").at(Place::Named(source.name().to_string()));
         reader.report(problem.hint(EXAMPLE_NODE));
     }
-    Some(NodesFile { globals, nodes: nodes.unwrap_or_default() })
+    Some(NodesFile { format: Format::Own, globals, nodes: nodes.unwrap_or_default() })
 }
 
 const EXAMPLE_NODE: &str = "give at least one node, for example:

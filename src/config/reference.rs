@@ -9,7 +9,8 @@ const INTRODUCTION: &str = "# Configuration reference
 
 <!-- Made from src/config/keys.rs; `UPDATE=1 cargo test --test generated` writes it anew. -->
 
-pvetalos reads up to four files. Only nodes.yaml is needed.
+pvetalos reads up to four files. Only nodes.yaml is needed, and where there is none,
+[talos/talconfig.yaml](#without-nodesyaml).
 
 | file | holds | unknown keys |
 |---|---|---|
@@ -20,6 +21,32 @@ pvetalos reads up to four files. Only nodes.yaml is needed.
 
 They are looked for beside nodes.yaml. Flags and variables name other places: `--nodes`/`PVETALOS_NODES_FILE`,
 `--cluster`/`PVETALOS_CLUSTER_FILE`, `--settings`/`PVETALOS_SETTINGS_FILE`, `--secrets`/`PVETALOS_SECRETS_FILE`.
+
+## Without nodes.yaml
+
+Cluster repositories do not commit nodes.yaml and cluster.yaml, and `task template:tidy` moves both away. What stays is
+talos/talconfig.yaml, the file of talhelper. Where nobody names a file and there is no nodes.yaml, the nodes are read from
+there, with the rank of nodes.yaml; pvetalos.yaml and the others are still those beside the folder `talos`. `--nodes` takes
+such a file too, under any name.
+
+| in talconfig.yaml | is |
+|---|---|
+| `clusterName` | the name of the cluster, unless another place gives one |
+| `talosVersion` | `talos_version` |
+| `hostname`, `ipAddress`, `controlPlane` | name, address and role of a node |
+| `installDiskSelector: {serial: …}`, `installDisk` | `disk` |
+| `talosImageURL` of an Image Factory, else `schematic` | `schematic_id`; and `secureboot`, by the name of the installer |
+| `machineSpec: {secureboot: true}` | `secureboot` |
+| `patches` with `systemDiskEncryption` by `tpm` | `encrypt_disk` |
+| the first of `networkInterfaces` with a `hardwareAddr`, or one of its `vlans` | `mac_addr`, the network, `gateway`, `vip`, `vlan_tag`, and an `mtu` other than 1500 |
+| `nameservers` | `dns_servers`, those of the first node that has any |
+| `endpoint` | `vip`, if no interface has one and it is an address of the nodes' network |
+| `clusterPodNets`, `clusterSvcNets` | networks that must not be that of the nodes |
+
+Everything else in it is left alone. `${…}` is filled in from talenv.yaml beside it, if that is not encrypted; what is left
+open counts as not given. What it has no key for comes from pvetalos.yaml: the address of Proxmox, hosts, storages, sizes,
+VLANs that Proxmox tags, cards beside the first. Give the cluster's `name` there too: VMs are recognised by it, and
+`clusterName` may be the same in many repositories.
 
 ## Which value counts
 

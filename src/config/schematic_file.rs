@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::gather::{read_file, source};
-use super::problem::{Problem, Problems};
+use super::problem::{Problem, Problems, Severity};
 use super::reader::{Fields, Reader};
 use super::source::Source;
 use super::yaml::{Content, Yaml, parse};
-use crate::model::{Quoted, Text};
+use crate::model::{Quoted, SchematicId, Text};
 use crate::schematic::{
     Bootloader, EnrollKeys, Extension, MetaValue, OptionValue, Overlay, PlainKind, Schematic, extension, plain_kind,
 };
@@ -45,6 +45,18 @@ fn understand(source: &Arc<Source>, near_miss: NearMiss) -> (Option<Schematic>, 
     });
     let schematic = schematic.filter(|_| !problems.has_errors());
     (schematic, problems.into_sorted())
+}
+
+/// The id of a schematic that stands in another file, or why it cannot be told.
+pub(super) fn schematic_id(yaml: &Yaml, source: &Arc<Source>) -> Result<SchematicId, String> {
+    let mut problems = Problems::default();
+    let mut file = File { reader: Reader { source, problems: &mut problems }, near_miss: NearMiss::Allow };
+    let schematic = file.schematic(yaml);
+    let mistakes = problems.into_sorted().into_iter().filter(|problem| problem.severity == Severity::Error);
+    match (schematic, mistakes.map(|problem| problem.message).next()) {
+        (Some(schematic), None) => Ok(schematic.id()),
+        (_, mistake) => Err(mistake.unwrap_or_default()),
+    }
 }
 
 struct File<'a> {
@@ -306,7 +318,7 @@ fn integer(word: &str) -> Option<i128> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::problem::{Place, Severity};
+    use super::super::problem::Place;
     use super::*;
 
     fn read(text: &str) -> (Option<Schematic>, Vec<Problem>) {

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::ground::skipped;
 use crate::harness::{Run, Simulated, Workdir};
+use crate::tidied::tidied;
 
 /// go-task, as `.ci/run` installs it or as it is on the PATH. Another program of that name does not count.
 fn go_task() -> Option<PathBuf> {
@@ -137,9 +138,25 @@ fn what_is_missing_is_said_before_anything_is_run() {
     assert!(run.exit != 0 && run.stderr.contains("has a prompt"), "{run}");
     std::fs::remove_file(workdir.path().join("nodes.yaml")).expect("it was written");
     let run = task(&workdir, &go_task, &["infrastructure:plan"]);
-    assert!(run.exit != 0 && run.stderr.contains("there is no nodes.yaml; `pvetalos init` makes one"), "{run}");
+    let missing = "there is no nodes.yaml and no talos/talconfig.yaml; `pvetalos init` makes a nodes.yaml";
+    assert!(run.exit != 0 && run.stderr.contains(missing), "{run}");
+    let run = task(&workdir, &go_task, &["infrastructure:plan", "NODES_FILE=other.yaml"]);
+    assert!(run.exit != 0 && run.stderr.contains("there is no other.yaml; "), "{run}");
     let run = task(&workdir, &go_task, &["infrastructure:plan", "PVETALOS=nonesuch"]);
     assert!(run.exit != 0 && run.stderr.contains("there is no `nonesuch` on the PATH"), "{run}");
+}
+
+#[test]
+fn a_repository_that_was_tidied_has_its_tasks_all_the_same() {
+    let Some(go_task) = go_task() else {
+        return;
+    };
+    let workdir = tidied();
+    done(&workdir.run(["init"]));
+    done(&task(&workdir, &go_task, &["infrastructure:validate"]));
+    let provision = task(&workdir, &go_task, &["infrastructure:provision", "--", "--simulate"]);
+    done(&provision);
+    assert!(provision.stderr.contains("the nodes are read from talos/talconfig.yaml"), "{provision}");
 }
 
 #[test]

@@ -17,5 +17,6 @@ mod sops;
 mod status;
 mod story;
 mod template;
+mod tidied;
 mod validate;
 mod wait;
