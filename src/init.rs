@@ -137,7 +137,7 @@ pub fn begin(folder: &Folder, name: Option<&ClusterName>, middle: [u8; 2]) -> Be
             next.push("there is no nodes.yaml yet: make it the way this repository does".to_owned());
         }
     }
-    let (include, is_new) = folder.include();
+    let include = folder.include();
     next.extend(folder.missing_include(&include, own));
     let path = include.file;
     files.push(include);
@@ -147,7 +147,7 @@ pub fn begin(folder: &Folder, name: Option<&ClusterName>, middle: [u8; 2]) -> Be
     if own {
         files.push(folder.ignored());
     }
-    if !is_new && folder.files.get(path).is_some_and(|text| text != INCLUDE_TEXT) {
+    if folder.files.get(path).is_some_and(|text| text != INCLUDE_TEXT) {
         next.push(format!(
             "{path} is of another version of pvetalos: delete it and run `pvetalos init` again to renew it"
         ));
@@ -197,12 +197,12 @@ impl Folder {
         FileStep { file, step: Step::Write(text()), about: about.to_owned() }
     }
 
-    /// The include, in the usual place or beside somebody else's, and whether it is new.
-    fn include(&self) -> (FileStep, bool) {
+    /// The include, in the usual place or beside somebody else's.
+    fn include(&self) -> FileStep {
         let about = "the tasks: provision, plan, status, destroy and others";
         let is_ours = |file: &str| self.files.get(file).is_some_and(|text| text.contains(INCLUDE_BEGINS));
         let file = if self.has(INCLUDE) && !is_ours(INCLUDE) { OTHER_INCLUDE } else { INCLUDE };
-        (self.written(file, || INCLUDE_TEXT.to_owned(), about), !self.has(file))
+        self.written(file, || INCLUDE_TEXT.to_owned(), about)
     }
 
     fn taskfile(&self) -> Option<(&'static str, &String)> {

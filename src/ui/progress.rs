@@ -177,7 +177,8 @@ impl Live {
 }
 
 fn style(sign: &str) -> ProgressStyle {
-    let template = format!("{sign} {{prefix}}  {{wide_msg}} {{elapsed:>5}}");
+    // No line fills its row: the `^C` that a terminal shows would begin a new one, and what is redrawn would be torn.
+    let template = format!("{sign} {{prefix}} {{elapsed:>5}}  {{msg}}");
     ProgressStyle::with_template(&template).expect("the template is right").tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ")
 }
 
