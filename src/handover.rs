@@ -36,7 +36,7 @@ pub struct NodeHandover {
     pub vmid: Option<VmId>,
     pub host: Option<HostName>,
     pub power: Option<String>,
-    /// How whoever has its address was when it was asked.
+    /// How the node itself was when it was asked; nothing without a VM.
     pub talos: Option<NodeState>,
     pub talos_version: Option<String>,
     /// Whether what the node says about itself proves that it is this VM.
@@ -84,6 +84,8 @@ fn of_node(node: &Node, status: &NodeStatus, factory: &FactoryUrl) -> NodeHandov
         schematic_id,
         secureboot: vm.secureboot.value,
     });
+    // Whoever has the address of a node without a VM is a stranger.
+    let own = status.vmid.and(status.talos);
     NodeHandover {
         node: node.name.value.clone(),
         role: node.role.value,
@@ -92,9 +94,9 @@ fn of_node(node: &Node, status: &NodeStatus, factory: &FactoryUrl) -> NodeHandov
         vmid: status.vmid,
         host: status.host.clone(),
         power: status.power.clone(),
-        talos: status.talos,
-        talos_version: status.talos_version.clone(),
-        identity_verified: status.identity_verified,
+        talos: own,
+        talos_version: own.and(status.talos_version.clone()),
+        identity_verified: own.is_some() && status.identity_verified,
         healthy: status.healthy,
         install_disk: node.install_disk.value.clone(),
         wanted_version,
@@ -106,11 +108,11 @@ fn of_node(node: &Node, status: &NodeStatus, factory: &FactoryUrl) -> NodeHandov
 impl NodeHandover {
     /// Whether it may be given a machine configuration: it waits for one, and it is this very VM.
     pub fn is_ready(&self) -> bool {
-        self.vmid.is_some() && self.talos == Some(NodeState::Maintenance) && self.identity_verified
+        self.talos == Some(NodeState::Maintenance) && self.identity_verified
     }
 
     /// Whether it has a machine configuration already.
     pub fn is_configured(&self) -> bool {
-        self.vmid.is_some() && self.talos == Some(NodeState::Configured)
+        self.talos == Some(NodeState::Configured)
     }
 }

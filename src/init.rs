@@ -10,22 +10,21 @@ use crate::config::SAMPLE;
 use crate::model::ClusterName;
 
 /// What is looked at before anything is decided.
-pub const LOOKED_AT: [&str; 14] = [
-    NODES,
-    "nodes.sample.yaml",
-    CLUSTER,
-    "cluster.sample.yaml",
-    SETTINGS,
-    INCLUDE,
-    OTHER_INCLUDE,
-    ".taskfiles/template/Taskfile.yaml",
-    GITIGNORE,
-    TASKFILES[0],
-    TASKFILES[1],
-    TASKFILES[2],
-    TASKFILES[3],
-    TALCONFIG,
-];
+pub fn looked_at() -> impl Iterator<Item = &'static str> {
+    let files = [
+        NODES,
+        "nodes.sample.yaml",
+        CLUSTER,
+        "cluster.sample.yaml",
+        SETTINGS,
+        INCLUDE,
+        OTHER_INCLUDE,
+        ".taskfiles/template/Taskfile.yaml",
+        GITIGNORE,
+        TALCONFIG,
+    ];
+    files.into_iter().chain(TASKFILES)
+}
 
 const NODES: &str = "nodes.yaml";
 const CLUSTER: &str = "cluster.yaml";
@@ -33,8 +32,17 @@ const SETTINGS: &str = "pvetalos.yaml";
 /// What stands in for nodes.yaml in a repository that has moved it away.
 const TALCONFIG: &str = "talos/talconfig.yaml";
 const GITIGNORE: &str = ".gitignore";
-/// Every name under which go-task looks for a Taskfile that is committed.
-const TASKFILES: [&str; 4] = ["Taskfile.yaml", "Taskfile.yml", "taskfile.yaml", "taskfile.yml"];
+/// Every name under which go-task looks for a Taskfile.
+const TASKFILES: [&str; 8] = [
+    "Taskfile.yaml",
+    "Taskfile.yml",
+    "taskfile.yaml",
+    "taskfile.yml",
+    "Taskfile.dist.yaml",
+    "Taskfile.dist.yml",
+    "taskfile.dist.yaml",
+    "taskfile.dist.yml",
+];
 const INCLUDE: &str = ".taskfiles/infrastructure/Taskfile.yaml";
 /// Where the include goes when somebody else's is in the usual place.
 const OTHER_INCLUDE: &str = ".taskfiles/pvetalos/Taskfile.yaml";
@@ -111,38 +119,48 @@ pub struct Beginning {
 const VALIDATE: &str = "pvetalos validate              # what the files mean";
 const ACCESS: &str = "pvetalos access                # the commands that make a token for it";
 
-/// Decides how a folder begins. `middle` are two bytes of the new nodes' MAC addresses, so that two clusters in one
-/// network do not have the same ones.
-pub fn begin(folder: &Folder, name: Option<&ClusterName>, middle: [u8; 2]) -> Beginning {
+/// Decides how a folder begins; not at all when the cluster needs a name and the folder's own makes none. `middle` are two
+/// bytes of the new nodes' MAC addresses, so that two clusters in one network do not have the same ones.
+pub fn begin(folder: &Folder, given: Option<&ClusterName>, middle: [u8; 2]) -> Option<Beginning> {
     let found = folder.found();
-    let name = name.map_or_else(|| folder.cluster_name(), ToString::to_string);
     let own = matches!(found, Found::Nothing | Found::Nodes);
-    let mut files = Vec::new();
+    let described = if own { NODES } else { SETTINGS };
     let mut next = Vec::new();
-    if own {
-        files.push(folder.written(
-            NODES,
-            || nodes(&name, middle),
-            "three control planes and two workers; change what is yours",
-        ));
+    let mut files = Vec::new();
+    if folder.has(described) {
+        files.push(FileStep::kept(described));
     } else {
-        let text =
-            || if found == Found::ProxmoxRepository { folder.beside_proxmox(&name) } else { beside_cluster(&name) };
-        files.push(folder.written(
-            SETTINGS,
-            text,
-            "what the repository's own files have no key for; change what is yours",
-        ));
-        if !folder.has(NODES) && !folder.has(TALCONFIG) {
-            next.push("there is no nodes.yaml yet: make it the way this repository does".to_owned());
-        }
+        let name = if folder.is_named() { None } else { Some(given.cloned().or_else(|| folder.cluster_name())?) };
+        let (text, about) = match found {
+            Found::Nothing | Found::Nodes => (nodes(name.as_ref(), middle), "three control planes and two workers"),
+            Found::ClusterRepository => (beside_cluster(name.as_ref()), "what your files have no key for"),
+            Found::ProxmoxRepository => (beside_proxmox(name.as_ref()), "what your files have no key for"),
+        };
+        let cluster = name.map_or(String::new(), |name| format!("cluster {name}: "));
+        let about = format!("{cluster}{about}; change what is yours");
+        files.push(FileStep { file: described, step: Step::Write(text), about });
+    }
+    if given.is_some() && (folder.has(described) || folder.is_named()) {
+        next.push("the name of the cluster stays as it is in your files; change it there".to_owned());
+    }
+    if !own && !folder.has(NODES) && !folder.has(TALCONFIG) {
+        next.push("there is no nodes.yaml yet: make it the way this repository does".to_owned());
     }
     let include = folder.include();
-    next.extend(folder.missing_include(&include, own));
-    let path = include.file;
+    let (path, line) = (include.file, include_line(include.file));
     files.push(include);
-    if own && folder.taskfile().is_none() {
-        files.push(folder.written(TASKFILES[0], root_taskfile, "includes it, for `task infrastructure:provision`"));
+    match folder.taskfile() {
+        Some((_, text)) if includes(text, folder_of(path)) => {}
+        Some((file, _)) => next.push(format!("add to `includes:` of {file}:\n  {line}")),
+        None if own => {
+            let about = "includes them";
+            files.push(FileStep {
+                file: TASKFILES[0],
+                step: Step::Write(root_taskfile(&line)),
+                about: about.to_owned(),
+            });
+        }
+        None => next.push(format!("include them in a Taskfile.yaml:\n  includes:\n    {line}")),
     }
     if own {
         files.push(folder.ignored());
@@ -158,7 +176,28 @@ pub fn begin(folder: &Folder, name: Option<&ClusterName>, middle: [u8; 2]) -> Be
         &[VALIDATE, ACCESS, "pvetalos doctor                # whether Proxmox is ready for it"]
     };
     next.extend(commands.iter().map(|command| (*command).to_owned()));
-    Beginning { found, files, next }
+    Some(Beginning { found, files, next })
+}
+
+impl FileStep {
+    fn kept(file: &'static str) -> Self {
+        Self { file, step: Step::Keep, about: "it is there already".to_owned() }
+    }
+}
+
+/// The line of `includes:`. Beside somebody else's tasks ours have a name that is not taken.
+fn include_line(path: &str) -> String {
+    let name = if path == OTHER_INCLUDE { "pvetalos" } else { "infrastructure" };
+    format!("{name}: {}", folder_of(path))
+}
+
+/// Whether a Taskfile names the folder, other than in a comment.
+fn includes(taskfile: &str, folder: &str) -> bool {
+    taskfile.lines().filter(|line| !line.trim_start().starts_with('#')).any(|line| line.contains(folder))
+}
+
+fn folder_of(path: &str) -> &str {
+    path.trim_end_matches("/Taskfile.yaml")
 }
 
 impl Folder {
@@ -180,21 +219,19 @@ impl Folder {
     }
 
     /// A name for the cluster that can be read off the folder; the user sees it in the file and may change it.
-    fn cluster_name(&self) -> String {
+    fn cluster_name(&self) -> Option<ClusterName> {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let text: String = self.name.chars().map(plain).collect();
         let words: Vec<&str> = text.split('-').filter(|word| !word.is_empty()).collect();
-        let name = words.join("-");
-        let parsed = name.parse::<ClusterName>();
-        parsed.map_or_else(|_| "talos".to_owned(), |name| name.to_string())
+        words.join("-").parse().ok()
     }
 
-    /// A file that is written unless it is there.
-    fn written(&self, file: &'static str, text: impl FnOnce() -> String, about: &str) -> FileStep {
-        if self.has(file) {
-            return FileStep { file, step: Step::Keep, about: "it is there already".to_owned() };
-        }
-        FileStep { file, step: Step::Write(text()), about: about.to_owned() }
+    /// Whether cluster.yaml gives the cluster a name.
+    fn is_named(&self) -> bool {
+        self.files.get(CLUSTER).is_some_and(|text| {
+            let value = text.lines().find_map(|line| line.strip_prefix("cluster_name:"));
+            value.is_some_and(|value| !value.trim().trim_matches(['"', '\'']).is_empty())
+        })
     }
 
     /// The include, in the usual place or beside somebody else's.
@@ -202,22 +239,14 @@ impl Folder {
         let about = "the tasks: provision, plan, status, destroy and others";
         let is_ours = |file: &str| self.files.get(file).is_some_and(|text| text.contains(INCLUDE_BEGINS));
         let file = if self.has(INCLUDE) && !is_ours(INCLUDE) { OTHER_INCLUDE } else { INCLUDE };
-        self.written(file, || INCLUDE_TEXT.to_owned(), about)
+        if self.has(file) {
+            return FileStep::kept(file);
+        }
+        FileStep { file, step: Step::Write(INCLUDE_TEXT.to_owned()), about: about.to_owned() }
     }
 
     fn taskfile(&self) -> Option<(&'static str, &String)> {
         TASKFILES.iter().find_map(|file| self.files.get(file).map(|text| (*file, text)))
-    }
-
-    /// What to add to a Taskfile that does not include ours. It is the user's, with an order and comments of its own.
-    fn missing_include(&self, include: &FileStep, own: bool) -> Option<String> {
-        let folder = include.file.trim_end_matches("/Taskfile.yaml");
-        match self.taskfile() {
-            Some((_, text)) if text.contains(folder) => None,
-            Some((file, _)) => Some(format!("add to `includes:` of {file}:\n  infrastructure: {folder}")),
-            None if own => None,
-            None => Some(format!("include it in a Taskfile.yaml:\n  includes:\n    infrastructure: {folder}")),
-        }
     }
 
     /// Simulated worlds are nobody's business.
@@ -232,21 +261,6 @@ impl Folder {
         }
         let line_end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         FileStep { file: GITIGNORE, step: Step::Append(format!("{line_end}{LINE}")), about: about() }
-    }
-
-    /// The settings of a repository whose own files describe Proxmox: all of them may be left out, but the name if
-    /// cluster.yaml has none.
-    fn beside_proxmox(&self, name: &str) -> String {
-        let named = self.files.get(CLUSTER).is_some_and(|text| {
-            let value = text.lines().find_map(|line| line.strip_prefix("cluster_name:"));
-            value.is_some_and(|value| !value.trim().trim_matches(['"', '\'']).is_empty())
-        });
-        let name_line = if named {
-            "# The name of the cluster is `cluster_name` of cluster.yaml; another one would be given here.\n# name: talos".to_owned()
-        } else {
-            format!("{NAME_COMMENT}\nname: {name}")
-        };
-        format!("{SETTINGS_BEGIN}{}", BESIDE_PROXMOX.replace("{name}", &name_line))
     }
 }
 
@@ -305,38 +319,46 @@ defaults:
 #     proxmox_node: pve2
 ";
 
+/// The line that names the cluster, unless cluster.yaml does.
+fn name_line(name: Option<&ClusterName>) -> String {
+    match name {
+        Some(name) => format!("{NAME_COMMENT}\nname: {name}"),
+        None => "# The cluster has the name that cluster.yaml gives it, `cluster_name`.".to_owned(),
+    }
+}
+
+/// The settings of a repository whose own files describe Proxmox: all but the name may be left out.
+fn beside_proxmox(name: Option<&ClusterName>) -> String {
+    format!("{SETTINGS_BEGIN}{}", BESIDE_PROXMOX.replace("{name}", &name_line(name)))
+}
+
 /// The settings of a repository that knows nothing of Proxmox.
-fn beside_cluster(name: &str) -> String {
+fn beside_cluster(name: Option<&ClusterName>) -> String {
     let version = SAMPLE.lines().find_map(|line| line.trim().strip_prefix("talos_version: ")).unwrap_or_default();
-    let text = BESIDE_CLUSTER.replace("{name}", &format!("{NAME_COMMENT}\nname: {name}"));
-    format!("{SETTINGS_BEGIN}{}", text.replace("{version}", version))
+    let text = BESIDE_CLUSTER.replace("{name}", &name_line(name)).replace("{version}", version);
+    format!("{SETTINGS_BEGIN}{text}")
 }
 
 /// The sample under another name and with MAC addresses of its own, in the words of a file that is in use.
-fn nodes(name: &str, middle: [u8; 2]) -> String {
+fn nodes(name: Option<&ClusterName>, [first, second]: [u8; 2]) -> String {
     let body = SAMPLE.split_once("\n\n").map_or(SAMPLE, |(_, body)| body);
-    let [first, second] = middle;
+    let name = name.map_or("sample", ClusterName::as_str);
     let body = body.replacen("name: sample\n", &format!("name: {name}\n"), 1);
     let body = body.replace("bc:24:11:20:00:", &format!("bc:24:11:{first:02x}:{second:02x}:"));
     format!(
         "# The Talos nodes of this cluster; `pvetalos validate --explain` shows what every line comes to.\n\
-         # Everything that stands behind a `#` with its value is what you get without it. Completion in editors:\n\
-         # `pvetalos schema nodes > nodes.schema.json`, and here `# yaml-language-server: $schema=./nodes.schema.json`.\n\n\
+         # Behind a `#` stands what you get without the line, or after `e.g.` what could stand there. For completion in\n\
+         # editors: `pvetalos schema nodes > nodes.schema.json`, and as the first line here\n\
+         # `yaml-language-server: $schema=./nodes.schema.json`, also behind a `#`.\n\n\
          {body}"
     )
 }
 
-fn root_taskfile() -> String {
-    "---\n\
-     version: \"3\"\n\n\
-     includes:\n  \
-       infrastructure: .taskfiles/infrastructure\n\n\
-     tasks:\n  \
-       default:\n    \
-         desc: List the tasks\n    \
-         silent: true\n    \
-         cmd: task --list\n"
-        .to_owned()
+fn root_taskfile(include: &str) -> String {
+    format!(
+        "---\nversion: \"3\"\n\nincludes:\n  {include}\n\ntasks:\n  default:\n    desc: List the tasks\n    \
+         silent: true\n    cmd: task --list\n"
+    )
 }
 
 #[cfg(test)]
@@ -354,6 +376,11 @@ mod tests {
     fn folder(files: &[(&'static str, &str)]) -> Folder {
         let files = files.iter().map(|(file, text)| (*file, (*text).to_owned())).collect();
         Folder { name: "Home Lab_2".to_owned(), files }
+    }
+
+    #[track_caller]
+    fn begun(folder: &Folder, middle: [u8; 2]) -> Beginning {
+        begin(folder, None, middle).expect("the folder's name makes a cluster's")
     }
 
     fn steps(beginning: &Beginning) -> Vec<(&'static str, &'static str)> {
@@ -374,7 +401,7 @@ mod tests {
 
     #[test]
     fn an_empty_folder_gets_a_cluster_that_is_right_and_nobody_elses() {
-        let beginning = begin(&folder(&[]), None, [0xab, 0x01]);
+        let beginning = begun(&folder(&[]), [0xab, 0x01]);
         assert_eq!(beginning.found, Found::Nothing);
         let all = [(NODES, "write"), (INCLUDE, "write"), ("Taskfile.yaml", "write"), (GITIGNORE, "write")];
         assert_eq!(steps(&beginning), all);
@@ -392,14 +419,18 @@ mod tests {
         fn case(folder_name: &str, given: Option<&str>, expected: &str) {
             let folder = Folder { name: folder_name.to_owned(), ..Folder::default() };
             let given = given.map(|name| name.parse().expect("it is a name"));
-            let beginning = begin(&folder, given.as_ref(), [0, 0]);
+            let beginning = begin(&folder, given.as_ref(), [0, 0]).expect("there is a name");
             assert!(written(&beginning, NODES).contains(&format!("\nname: {expected}\n")), "{folder_name}");
+            assert!(beginning.files[0].about.starts_with(&format!("cluster {expected}: ")), "it is told");
         }
         case("home-ops", None, "home-ops");
         case("__Ünï__", None, "n");
-        case("…", None, "talos");
-        case(&"x".repeat(80), None, "talos");
         case("home-ops", Some("rack"), "rack");
+        case("日本", Some("rack"), "rack");
+        for nameless in ["日本", "…", &"x".repeat(80)] {
+            let folder = Folder { name: nameless.to_owned(), ..Folder::default() };
+            assert!(begin(&folder, None, [0, 0]).is_none(), "nobody's name is guessed: {nameless}");
+        }
     }
 
     #[test]
@@ -407,7 +438,7 @@ mod tests {
         #[track_caller]
         fn case([nodes, cluster]: [&str; 2], found: Found, name: &str) {
             let folder = folder(&[(NODES, nodes), (CLUSTER, cluster), ("Taskfile.yaml", "version: '3'\n")]);
-            let beginning = begin(&folder, None, [0, 0]);
+            let beginning = begun(&folder, [0, 0]);
             assert_eq!(beginning.found, found);
             assert_eq!(steps(&beginning), [(SETTINGS, "write"), (INCLUDE, "write")]);
             let settings = written(&beginning, SETTINGS);
@@ -425,7 +456,7 @@ mod tests {
 
     #[test]
     fn a_repository_is_known_before_its_files_are_filled_in_and_after_they_are_gone() {
-        let found = |files: &[(&'static str, &str)]| begin(&folder(files), None, [0, 0]).found;
+        let found = |files: &[(&'static str, &str)]| begun(&folder(files), [0, 0]).found;
         assert_eq!(found(&[("cluster.sample.yaml", "# node_cidr: \"\"\n")]), Found::ClusterRepository);
         assert_eq!(found(&[("cluster.sample.yaml", "# proxmox_api_url: \"\"\n")]), Found::ProxmoxRepository);
         assert_eq!(found(&[("talos/talconfig.yaml", "clusterName: x\n")]), Found::ClusterRepository);
@@ -437,16 +468,27 @@ mod tests {
     fn somebody_elses_include_stays_and_ours_goes_beside_it() {
         let [nodes, cluster] = TALOS_CLUSTER;
         let taken = [(NODES, nodes), (CLUSTER, cluster), (INCLUDE, "version: '3'\ntasks: {apply: tofu apply}\n")];
-        let beginning = begin(&folder(&taken), None, [0, 0]);
+        let beginning = begun(&folder(&taken), [0, 0]);
         assert_eq!(steps(&beginning), [(SETTINGS, "write"), (OTHER_INCLUDE, "write")]);
-        assert!(beginning.next[0].contains("infrastructure: .taskfiles/pvetalos"), "{:?}", beginning.next);
+        assert!(beginning.next[0].contains("    pvetalos: .taskfiles/pvetalos"), "{:?}", beginning.next);
+        let alone = begun(&folder(&[(INCLUDE, "version: '3'\n")]), [0, 0]);
+        assert!(written(&alone, "Taskfile.yaml").contains("  pvetalos: .taskfiles/pvetalos\n"), "not somebody else's");
+    }
+
+    #[test]
+    fn a_taskfile_of_any_name_is_not_put_into_the_shade() {
+        for file in TASKFILES {
+            let beginning = begun(&folder(&[(file, "version: '3'\n")]), [0, 0]);
+            assert_eq!(steps(&beginning), [(NODES, "write"), (INCLUDE, "write"), (GITIGNORE, "write")]);
+            assert!(beginning.next[0].starts_with(&format!("add to `includes:` of {file}:")), "{:?}", beginning.next);
+        }
     }
 
     #[test]
     fn the_second_time_there_is_nothing_to_write() {
         let mut folder = folder(&[(GITIGNORE, "target")]);
         for _ in 0..2 {
-            for FileStep { file, step, .. } in begin(&folder, None, [0, 0]).files {
+            for FileStep { file, step, .. } in begun(&folder, [0, 0]).files {
                 match step {
                     Step::Write(text) => drop(folder.files.insert(file, text)),
                     Step::Append(text) => folder.files.get_mut(file).expect("it is there").push_str(&text),
@@ -455,12 +497,12 @@ mod tests {
             }
         }
         assert_eq!(folder.files[GITIGNORE], "target\n/.pvetalos/\n");
-        let again = begin(&folder, None, [0, 0]);
+        let again = begun(&folder, [0, 0]);
         assert!(again.files.iter().all(|step| step.step == Step::Keep), "{again:?}");
         assert_eq!(again.next[0], VALIDATE);
         let include = folder.files.get_mut(INCLUDE).expect("it was written");
         *include = include.replace("Show how every node is", "Show the nodes");
-        let next = begin(&folder, None, [0, 0]).next;
+        let next = begun(&folder, [0, 0]).next;
         assert!(next[0].contains("is of another version of pvetalos"), "{next:?}");
     }
 }

@@ -19,6 +19,7 @@ use super::template::TemplateArgs;
 use super::validate::ValidateArgs;
 use super::wait::WaitArgs;
 use crate::config::{Inputs, Locations};
+use crate::model::shell_quoted;
 use crate::ui::{Documents, LogFormat};
 
 /// nodes.yaml in, Talos maintenance mode out
@@ -111,6 +112,20 @@ pub(super) struct GlobalArgs {
 }
 
 impl GlobalArgs {
+    /// A flag that names a file, if one is given.
+    pub(super) fn named_file(&self) -> Option<&'static str> {
+        let files = [("--nodes", &self.nodes), ("--cluster", &self.cluster), ("--settings", &self.settings)];
+        files.into_iter().find(|(_, file)| file.is_some()).map(|(flag, _)| flag)
+    }
+
+    /// The flags by which another call finds the same cluster, each with a space before it.
+    pub(super) fn same_cluster(&self) -> String {
+        let files = [("--nodes", &self.nodes), ("--cluster", &self.cluster), ("--settings", &self.settings)];
+        let files = files.into_iter().filter_map(|(flag, file)| Some((flag, file.as_ref()?.display().to_string())));
+        let name = self.cluster_name.as_ref().map(|name| ("--cluster-name", name.clone()));
+        files.chain(name).map(|(flag, value)| format!(" {flag} {}", shell_quoted(&value))).collect::<Vec<_>>().concat()
+    }
+
     /// Reads the files and the environment. A simulation has an address and a token of its own and does not even look
     /// at yours.
     pub(super) fn inputs(&self) -> Inputs {

@@ -7,7 +7,7 @@ use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
 use super::schematic::{problem, said};
 use crate::config::Place;
-use crate::init::{FileStep, Folder, LOOKED_AT, Step, begin};
+use crate::init::{FileStep, Folder, Step, begin, looked_at};
 use crate::model::ClusterName;
 use crate::ui::{Ui, begun_json, begun_text, pretty, to_yaml};
 
@@ -15,7 +15,7 @@ use crate::ui::{Ui, begun_json, begun_text, pretty, to_yaml};
 ///
 /// In an empty folder a commented nodes.yaml, the go-task include and a line of .gitignore. A cluster repository keeps its
 /// files and gets a pvetalos.yaml and the include. Nothing that is there is written over. `--cluster-name` gives the name;
-/// without it that of the folder is taken.
+/// without it that of the folder is taken, and told.
 #[derive(Debug, clap::Args)]
 pub(super) struct InitArgs {}
 
@@ -28,9 +28,20 @@ pub(super) fn init(_: &InitArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result
             return Ok(Exit::WrongInput);
         }
     };
+    if let Some(flag) = global.named_file() {
+        ui.show_failure(
+            &format!("`init` writes into this folder, and takes no {flag}"),
+            "go to the folder, and leave it out",
+        );
+        return Ok(Exit::WrongInput);
+    }
     let here = std::env::current_dir()?;
     let folder = look(&here);
-    let beginning = begin(&folder, name.as_ref(), [fastrand::u8(..), fastrand::u8(..)]);
+    let Some(beginning) = begin(&folder, name.as_ref(), [fastrand::u8(..), fastrand::u8(..)]) else {
+        let hint = "give one with --cluster-name; the cluster's VMs are recognised by it, so choose it once";
+        ui.show_failure(&format!("the name of this folder, {}, makes no name for a cluster", folder.name), hint);
+        return Ok(Exit::WrongInput);
+    };
     for step in &beginning.files {
         if let Err(error) = carry_out(&here, step) {
             let hint = "check who may write there; run it again, and what is there already is kept";
@@ -50,7 +61,7 @@ pub(super) fn init(_: &InitArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result
 fn look(here: &Path) -> Folder {
     let name = here.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut files = BTreeMap::new();
-    for file in LOOKED_AT {
+    for file in looked_at() {
         match std::fs::read(here.join(file)) {
             Ok(bytes) => drop(files.insert(file, String::from_utf8_lossy(&bytes).into_owned())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

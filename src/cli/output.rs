@@ -6,7 +6,7 @@ use super::schematic::FactoryArgs;
 use super::session::{ConnectionArgs, with_session};
 use super::status::look;
 use crate::handover::handover;
-use crate::ui::{Ui, handover_json, pretty, talconfig, talosctl_script, to_yaml};
+use crate::ui::{Script, Ui, handover_json, pretty, talconfig, to_yaml};
 
 /// Print the nodes' addresses, VMIDs, MACs, roles and states, for scripts and for the tools that go on with them
 ///
@@ -33,7 +33,10 @@ pub(super) async fn output(args: &OutputArgs, global: &GlobalArgs, ui: &mut Ui) 
         let cluster = &session.cluster;
         let handover = handover(cluster, &status, &args.factory.factory);
         match global.output {
-            _ if args.talosctl => ui.show(&talosctl_script(cluster, &handover))?,
+            _ if args.talosctl => {
+                let script = Script { flags: &global.same_cluster(), simulated: global.simulate.is_some() };
+                ui.show(&script.text(cluster, &handover))?;
+            }
             _ if args.talhelper => ui.show(&talconfig(cluster, &handover))?,
             OutputFormat::Table | OutputFormat::Json => ui.print(&pretty(&handover_json(&handover)))?,
             OutputFormat::Yaml => ui.print(&to_yaml(&handover_json(&handover)))?,

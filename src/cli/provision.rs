@@ -103,8 +103,8 @@ pub(super) async fn provision(args: &ProvisionArgs, global: &GlobalArgs, ui: &mu
     Ok(exit)
 }
 
-/// Looks once at the nodes that nothing was done with. Only what is wrong is said; another machine at a node's address
-/// is worth a code.
+/// Looks once at the nodes that nothing was done with. They are not waited for; that one of them is not ready is said,
+/// and worth a code: whoever runs it again after a time-out must not take that for success.
 async fn ask_the_others(session: &Session, plan: &Plan, exit: Exit, ui: &mut Ui) -> Result<Exit, Ended> {
     let unchanged = |node: &&Node| {
         let planned = plan.nodes.iter().find(|planned| planned.node == node.name.value);
@@ -114,14 +114,15 @@ async fn ask_the_others(session: &Session, plan: &Plan, exit: Exit, ui: &mut Ui)
     let watch = Watch::new(&session.dial);
     let looks = join_all(nodes.iter().map(async |node| watch.look(&Target::of(node)).await));
     let sightings = session.asking(ui, async { Ok(looks.await) }).await?;
-    let mut wrong_host = false;
+    let mut not_ready = false;
     for (node, sighting) in nodes.iter().zip(sightings) {
-        wrong_host |= sighting.state == NodeState::WrongHost;
         if !matches!(sighting.state, NodeState::Maintenance | NodeState::Configured) {
-            ui.warn(&format!("{} at {} is {sighting}", node.name.value, node.address.value));
+            not_ready = true;
+            let next = if sighting.state == NodeState::WrongHost { "" } else { "; `pvetalos wait` waits for it" };
+            ui.warn(&format!("{} at {} is {sighting}{next}", node.name.value, node.address.value));
         }
     }
-    Ok(if wrong_host && exit == Exit::Done { Exit::Partial } else { exit })
+    Ok(if not_ready && exit == Exit::Done { Exit::Partial } else { exit })
 }
 
 impl ProvisionArgs {

@@ -42,7 +42,7 @@ pub(super) fn build(draft: Draft) -> Option<Cluster> {
 }
 
 fn build_node(draft: NodeDraft) -> Option<Node> {
-    let NodeDraft { node, vm, .. } = draft;
+    let NodeDraft { node, vm, trunk_vlan, .. } = draft;
     let talos_version = vm.talos_version.into_setting();
     let schematic_id = vm.schematic_id.into_setting();
     let secureboot = vm.secureboot.into_setting()?;
@@ -98,6 +98,7 @@ fn build_node(draft: NodeDraft) -> Option<Node> {
             mtu: vm.mtu.into_setting(),
             net_queues: vm.net_queues.into_setting()?,
             vlan_tag: vm.vlan_tag.into_setting(),
+            trunk_vlan: trunk_vlan.into_setting(),
             qemu_agent: vm.qemu_agent.into_setting()?,
             onboot: vm.onboot.into_setting()?,
             startup_order: vm.startup_order.into_setting()?,

@@ -8,7 +8,7 @@ use super::read::{Format, Globals, NodesFile, SettingsFile};
 use super::source::{Source, Span};
 use super::suggest::did_you_mean;
 use super::{built_in, credentials};
-use crate::model::{ClusterName, Origin, Queues, Quoted, Role, Setting, StartupOrder};
+use crate::model::{ClusterName, Origin, Queues, Quoted, Role, Setting, StartupOrder, VlanTag};
 
 /// What counts in the end, whether or not it makes sense.
 pub(super) struct Draft {
@@ -21,6 +21,8 @@ pub(super) struct Draft {
 pub(super) struct NodeDraft {
     pub(super) node: NodeLayer,
     pub(super) vm: VmLayer,
+    /// The VLAN that is left to Talos.
+    pub(super) trunk_vlan: Field<VlanTag>,
     /// Its entry in nodes.yaml.
     pub(super) span: Span,
 }
@@ -31,12 +33,12 @@ impl Draft {
         let csi_endpoint = std::mem::take(&mut self.cluster.csi_endpoint);
         self.cluster.endpoint = std::mem::take(&mut self.cluster.endpoint).or_checked(csi_endpoint, problems);
         let proxmox_tags = self.cluster.vlan_mode.get().is_some_and(|mode| mode.value);
-        for NodeDraft { vm, .. } in &mut self.nodes {
+        for NodeDraft { vm, trunk_vlan, .. } in &mut self.nodes {
             if let (Some(vcpus), Field::Given(queues)) = (vcpus(vm), &mut vm.net_queues) {
                 queues.value = Queues::nearest(queues.value.get().min(vcpus));
             }
             if !proxmox_tags {
-                vm.vlan_tag = Field::Absent;
+                *trunk_vlan = std::mem::take(&mut vm.vlan_tag);
             }
         }
     }
@@ -98,7 +100,7 @@ pub(super) fn merge(files: Files, outside: ClusterLayer, problems: &mut Problems
         node.fill_from(&any_node);
         let mut vm = overlay.map(|overlay| overlay.vm.clone()).unwrap_or_default();
         vm.fill_from(&entry.vm);
-        let mut draft = NodeDraft { node, vm, span: entry.span };
+        let mut draft = NodeDraft { node, vm, trunk_vlan: Field::Absent, span: entry.span };
         draft.vm.fill_from(draft.role().choose(&controllers, &workers));
         draft.vm.startup_order = draft.vm.startup_order.or(Field::Given(startup_order(index)));
         draft

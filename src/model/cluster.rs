@@ -161,6 +161,9 @@ pub struct Vm {
     pub net_queues: Setting<Queues>,
     /// The tag that the first card carries; none in trunk mode.
     pub vlan_tag: Option<Setting<VlanTag>>,
+    /// The tag that Talos itself has to put on the node's frames, on a trunk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trunk_vlan: Option<Setting<VlanTag>>,
     pub qemu_agent: Setting<bool>,
     pub onboot: Setting<bool>,
     pub startup_order: Setting<StartupOrder>,

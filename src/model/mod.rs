@@ -19,6 +19,7 @@ mod origin;
 #[cfg(test)]
 mod round_trips;
 mod schematic_id;
+mod shell;
 mod talos_version;
 mod template_mark;
 mod template_record;
@@ -45,6 +46,7 @@ pub use mark::Mark;
 pub use names::{BridgeName, ClusterName, DomainName, HostName, NodeName, PoolId, StorageId, Tag, TemplateName};
 pub use origin::{Origin, Setting};
 pub use schematic_id::SchematicId;
+pub(crate) use shell::shell_quoted;
 pub use talos_version::TalosVersion;
 pub use template_mark::TemplateMark;
 pub use template_record::TemplateRecord;

@@ -1,7 +1,5 @@
 //! The hand-over: what pvetalos knows of the nodes, in the languages of the tools that go on with them.
 
-use std::fmt::Write as _;
-
 use serde_json::{Map, Value, json};
 
 use super::json::versioned;
@@ -16,71 +14,142 @@ pub fn handover_json(handover: &Handover) -> Value {
 }
 
 /// The talosctl commands that make a cluster of the nodes, as a script to be read before it is run.
-///
-/// Only nodes that wait for a configuration and have proven which machine they are get one; of the others it is said why
-/// not. Nothing that would make a second cluster of the first is offered once a node is configured.
-pub fn talosctl_script(cluster: &Cluster, handover: &Handover) -> String {
-    let mut script = String::new();
-    let mut line = |text: &str| writeln!(script, "{text}").expect("writing to a string never fails");
+#[derive(Clone, Copy, Debug)]
+pub struct Script<'a> {
+    /// The flags by which `pvetalos` finds the same cluster.
+    pub flags: &'a str,
+    /// The nodes exist only in a simulation, and somebody else may have their addresses.
+    pub simulated: bool,
+}
+
+impl Script<'_> {
+    /// Only nodes that wait for a configuration and have proven which machine they are get one; of the others it is said
+    /// why not. What has been done once is not done again, neither by this script nor by the next.
+    pub fn text(&self, cluster: &Cluster, handover: &Handover) -> String {
+        let mut script = Lines::default();
+        let name = &handover.cluster;
+        script.line(&format!(
+            "# What remains to be done for the cluster {name}, as of now. Read it, then run it with `sh -eu`;"
+        ));
+        script.line("# to go on after a failure, make it anew.");
+        if self.simulated {
+            script.line("\necho 'this was made from a simulation: there are no such nodes' >&2; exit 1");
+        }
+        let first = handover.nodes.iter().find(|node| node.role == Role::Controller);
+        let Some((endpoint, first)) = handover.kubernetes_endpoint.as_ref().zip(first) else {
+            script.line("\n# There is no control plane among the nodes, so that no cluster can begin with them.");
+            return script.0;
+        };
+        let folder = format!("talos-{name}");
+        configurations(&mut script, cluster, handover, (endpoint, first), &folder);
+        script.line("\n# 2. Every node gets its configuration, installs itself and restarts.");
+        for (node, handover) in cluster.nodes.iter().zip(&handover.nodes) {
+            match apply_config(cluster, node, handover, first, &folder) {
+                Ok(command) => script.line(&format!("# {}\n{command}", handover.node)),
+                Err(why) => script.line(&format!("# {} {why}", handover.node)),
+            }
+        }
+        self.beginning(&mut script, handover, first, &folder);
+        script.0
+    }
+
+    /// The way in, and the beginning of etcd.
+    fn beginning(&self, script: &mut Lines, handover: &Handover, first: &NodeHandover, folder: &str) {
+        let is_there = |node: &&NodeHandover| node.is_ready() || node.is_configured();
+        let there: Vec<&NodeHandover> = handover.nodes.iter().filter(is_there).collect();
+        let controllers = || handover.nodes.iter().filter(|node| node.role == Role::Controller);
+        if !controllers().any(|node| is_there(&node)) {
+            script.line("\n# 3. No control plane is there yet, with which the cluster could begin.");
+            return;
+        }
+        let only = if there.len() == handover.nodes.len() {
+            String::new()
+        } else {
+            let names: Vec<&str> = there.iter().map(|node| node.node.as_str()).collect();
+            format!(" --only {}", names.join(","))
+        };
+        let addresses: Vec<String> = handover.controllers.iter().map(ToString::to_string).collect();
+        let addresses = addresses.join(" ");
+        script.line("\n# 3. When they are back: the way in, and the beginning of etcd, unless it has begun.");
+        script.line(&format!("pvetalos wait --for configured{only}{}", self.flags));
+        script.line(&format!("export TALOSCONFIG=$PWD/{folder}/talosconfig"));
+        script.line(&format!("talosctl config endpoint {addresses}"));
+        script.line(&format!("talosctl config node {}", first.address));
+        // A control plane that is made anew, and bootstrapped because the others are silent, would begin a second cluster.
+        let (new, old) = (controllers().any(NodeHandover::is_ready), controllers().any(NodeHandover::is_configured));
+        if new && old {
+            script.line("# Some control planes are new and others are not. Only if this cluster was never begun: talosctl bootstrap");
+        } else {
+            script.line("begun=");
+            script.line(&format!("for node in {addresses}; do"));
+            script.line("  if talosctl --nodes \"$node\" etcd members >/dev/null 2>&1; then begun=yes; fi");
+            script.line("done");
+            script.line("[ \"$begun\" ] || talosctl bootstrap");
+        }
+        script.line(&format!("talosctl kubeconfig --force {folder}/kubeconfig"));
+    }
+}
+
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn line(&mut self, text: &str) {
+        self.0.push_str(text);
+        self.0.push('\n');
+    }
+}
+
+/// Secrets and configurations, in a folder that is nobody else's.
+fn configurations(
+    script: &mut Lines,
+    cluster: &Cluster,
+    handover: &Handover,
+    (endpoint, first): (&str, &NodeHandover),
+    folder: &str,
+) {
     let name = &handover.cluster;
-    line(&format!(
-        "# What remains to be done for the cluster {name}. Read it first; then run it, also more than once.\n"
+    script.line(&format!(
+        "\n# Everything goes into {folder}, which git ignores. Keep a copy of its secrets.yaml: it opens the cluster."
     ));
-    let first = handover.nodes.iter().find(|node| node.role == Role::Controller);
-    let Some((endpoint, first)) = handover.kubernetes_endpoint.as_ref().zip(first) else {
-        line("# There is no control plane among the nodes, so that no cluster can begin with them.");
-        return script;
-    };
-    // What has been done once is shown, but must not be done again.
+    script.line(&format!("umask 077\nmkdir -p {folder} && printf '*\\n' > {folder}/.gitignore"));
     let begun = handover.nodes.iter().any(NodeHandover::is_configured);
     let once = if begun { "# " } else { "" };
-    if begun {
-        line("# 1. Some nodes are configured already: the others get the files that those came from.");
+    script.line(if begun {
+        "\n# 1. Some nodes are configured already: put the files that they came from there, if they are not."
     } else {
-        line(
-            "# 1. Secrets and machine configurations, once. Keep secrets.yaml safe and out of git: it opens the cluster.",
+        "\n# 1. Secrets and machine configurations, once."
+    });
+    if cluster.network.vip.is_none() && handover.controllers.len() > 1 {
+        script.line(
+            "# No shared address (`vip`) is given: the Kubernetes API is looked for at the first control plane alone.",
         );
     }
-    line(&format!("{once}[ -f secrets.yaml ] || talosctl gen secrets --output-file secrets.yaml"));
-    line(&format!(
-        "{once}[ -f talosconfig ] || talosctl gen config {name} {endpoint} --with-secrets secrets.yaml{}",
+    if first.installer.is_none() {
+        script.line(
+            "# NOT in here: --install-image, because `talos_version` and `schematic_id` are not given. It has to be a",
+        );
+        script.line("# nocloud-installer: with any other the nodes forget at their next start what Proxmox told them.");
+    }
+    script.line(&format!(
+        "{once}[ -f {folder}/secrets.yaml ] || talosctl gen secrets --output-file {folder}/secrets.yaml"
+    ));
+    script.line(&format!(
+        "{once}[ -f {folder}/talosconfig ] || talosctl gen config {name} {endpoint} --with-secrets {folder}/secrets.yaml \\\n\
+         {once}  --output {folder}{}",
         installs(first)
     ));
-    line("\n# 2. Every node gets its configuration, installs itself and restarts.");
-    for (node, handover) in cluster.nodes.iter().zip(&handover.nodes) {
-        match apply_config(cluster, node, handover, first) {
-            Ok(command) => line(&format!("# {}\n{command}", handover.node)),
-            Err(why) => line(&format!("# {} {why}", handover.node)),
-        }
-    }
-    let controllers: Vec<String> = handover.controllers.iter().map(ToString::to_string).collect();
-    line("\n# 3. When they are back: the way in, and once the beginning of etcd on one control plane.");
-    line("pvetalos wait --for configured");
-    line("export TALOSCONFIG=$PWD/talosconfig");
-    line(&format!("talosctl config endpoint {}", controllers.join(" ")));
-    line(&format!("talosctl config node {}", first.address));
-    // A control plane that is made anew and bootstrapped beside others would begin a second cluster.
-    let beginning = handover.nodes.iter().any(|node| node.role == Role::Controller && node.is_configured());
-    line(if beginning { "# Only if this cluster was never begun: talosctl bootstrap" } else { "talosctl bootstrap" });
-    line("talosctl kubeconfig ./kubeconfig");
-    script
 }
 
 /// What `talosctl gen config` has to be told so that its files fit this node.
 fn installs(node: &NodeHandover) -> String {
-    let mut flags = String::new();
-    let mut flag =
-        |name: &str, value: &str| write!(flags, " --{name} {value}").expect("writing to a string never fails");
-    if let Some(version) = &node.wanted_version {
-        flag("talos-version", &format!("v{version}"));
-    }
-    if let InstallDisk::Path(path) = &node.install_disk {
-        flag("install-disk", path);
-    }
-    if let Some(installer) = &node.installer {
-        flag("install-image", installer);
-    }
-    flags
+    let version = node.wanted_version.as_ref().map(|version| format!(" --talos-version v{version}"));
+    let disk = match &node.install_disk {
+        InstallDisk::Path(path) => Some(format!(" --install-disk {path}")),
+        InstallDisk::Serial(_) => None,
+    };
+    let image = node.installer.as_ref().map(|installer| format!(" --install-image {installer}"));
+    [version, disk, image].into_iter().flatten().collect::<Vec<_>>().concat()
 }
 
 /// The command that configures a node, or why it gets none.
@@ -89,6 +158,7 @@ fn apply_config(
     node: &Node,
     handover: &NodeHandover,
     first: &NodeHandover,
+    folder: &str,
 ) -> Result<String, String> {
     if !handover.is_ready() {
         return Err(why_not(handover));
@@ -96,7 +166,7 @@ fn apply_config(
     let file = handover.role.choose("controlplane.yaml", "worker.yaml");
     let patch = patch(cluster, node, handover, first);
     let patch = patch.map_or(String::new(), |patch| format!(" \\\n  --config-patch '{patch}'"));
-    Ok(format!("talosctl apply-config --insecure --nodes {} --file {file}{patch}", handover.address))
+    Ok(format!("talosctl apply-config --insecure --nodes {} --file {folder}/{file}{patch}", handover.address))
 }
 
 fn why_not(node: &NodeHandover) -> String {
@@ -113,7 +183,8 @@ fn why_not(node: &NodeHandover) -> String {
     }
 }
 
-/// What a node needs beside the file of its role: another disk or image than the first, and the shared address.
+/// What a node needs beside the file of its role: another disk or image than the first, its keys in the TPM, and what
+/// cloud-init cannot say of its network.
 fn patch(cluster: &Cluster, node: &Node, handover: &NodeHandover, first: &NodeHandover) -> Option<Value> {
     let mut install = Map::new();
     match &handover.install_disk {
@@ -128,10 +199,19 @@ fn patch(cluster: &Cluster, node: &Node, handover: &NodeHandover, first: &NodeHa
     if !install.is_empty() {
         machine.insert("install".to_owned(), Value::Object(install));
     }
-    if handover.role == Role::Controller && cluster.network.vip.is_some() {
+    machine.extend(encryption(node));
+    let shares_address = handover.role == Role::Controller && cluster.network.vip.is_some();
+    if shares_address || node.vm.trunk_vlan.is_some() {
         machine.insert("network".to_owned(), json!({ "interfaces": [first_card(cluster, node)] }));
     }
     (!machine.is_empty()).then(|| json!({ "machine": machine }))
+}
+
+/// Disks whose keys are sealed to the TPM that the VM has for it.
+fn encryption(node: &Node) -> Option<(String, Value)> {
+    let volume = json!({ "provider": "luks2", "keys": [{ "slot": 0, "tpm": {} }] });
+    let disks = json!({ "state": volume, "ephemeral": volume });
+    node.vm.encrypt_disk.value.then(|| ("systemDiskEncryption".to_owned(), disks))
 }
 
 /// A talconfig.yaml for talhelper, with everything that the files say about the nodes.
@@ -168,6 +248,9 @@ fn talhelper_node(cluster: &Cluster, node: &Node, handover: &NodeHandover) -> Va
     }
     let others = node.nics.iter().filter_map(extra_card);
     put("networkInterfaces", std::iter::once(first_card(cluster, node)).chain(others).collect());
+    if let Some((key, disks)) = encryption(node) {
+        put("patches", json!([json!({ "machine": { key: disks } }).to_string()]));
+    }
     Value::Object(entry)
 }
 
@@ -177,12 +260,21 @@ fn first_card(cluster: &Cluster, node: &Node) -> Value {
     let network = &cluster.network;
     let address = Prefixed::in_network(node.address.value, network.cidr.value);
     let everywhere = if node.address.value.is_ipv4() { "0.0.0.0/0" } else { "::/0" };
-    let mut card = card(node.mac_address.value);
-    card.insert("addresses".to_owned(), address.map(|address| json!(address.to_string())).into_iter().collect());
-    card.insert("routes".to_owned(), json!([{ "network": everywhere, "gateway": network.gateway.value }]));
-    card.extend(node.vm.mtu.as_ref().map(|mtu| ("mtu".to_owned(), json!(mtu.value.get()))));
+    let mut link = Map::new();
+    link.insert("addresses".to_owned(), address.map(|address| json!(address.to_string())).into_iter().collect());
+    link.insert("routes".to_owned(), json!([{ "network": everywhere, "gateway": network.gateway.value }]));
+    link.extend(node.vm.mtu.as_ref().map(|mtu| ("mtu".to_owned(), json!(mtu.value.get()))));
     let vip = network.vip.as_ref().filter(|_| node.role.value == Role::Controller);
-    card.extend(vip.map(|vip| ("vip".to_owned(), json!({ "ip": vip.value }))));
+    link.extend(vip.map(|vip| ("vip".to_owned(), json!({ "ip": vip.value }))));
+    let mut card = card(node.mac_address.value);
+    match &node.vm.trunk_vlan {
+        None => card.extend(link),
+        // On a trunk everything belongs to the VLAN, which Talos tags itself.
+        Some(tag) => {
+            link.insert("vlanId".to_owned(), json!(tag.value.get()));
+            card.insert("vlans".to_owned(), json!([link]));
+        }
+    }
     Value::Object(card)
 }
 

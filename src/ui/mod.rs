@@ -31,7 +31,7 @@ pub use documents::Documents;
 pub use explanation::explanation;
 pub use findings::{findings_json, findings_text};
 pub use gate::{Talk, Ui};
-pub use handover::{handover_json, talconfig, talosctl_script};
+pub use handover::{Script, handover_json, talconfig};
 pub use json::{cluster_json, pretty};
 pub use log::{LogFormat, start_log};
 pub use outcomes::{destroyed_page, provisioned_page};

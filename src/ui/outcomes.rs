@@ -12,9 +12,12 @@ pub fn provisioned_page(plan: &Plan, outcomes: &[Outcome], width: usize) -> Page
     let mut page = Page::new(width);
     add_table(&mut page, outcomes, |outcome| planned(outcome).map_or("done", |node| done(&node.verdict)));
     add_failures(&mut page, outcomes);
-    let made: Vec<&NodePlan> =
-        outcomes.iter().filter(|outcome| outcome.is_done()).filter_map(planned).filter(|node| is_made(node)).collect();
-    add_next_steps(&mut page, &made);
+    if outcomes.iter().filter(|outcome| outcome.is_done()).filter_map(planned).any(is_made) {
+        page.gap()
+            .put(Tone::Strong, "Next")
+            .put(Tone::Plain, ", `pvetalos output --talosctl` prints the commands that");
+        page.put(Tone::Plain, " make a cluster of them").end_line();
+    }
     let rest = plan.nodes.iter().filter(|node| node.selected && !node.acts());
     let (failing, unchanged): (Vec<&NodePlan>, Vec<&NodePlan>) = rest.partition(|node| node.verdict.fails());
     let held_back = plan.nodes.iter().filter(|node| node.selected && !node.held_back.is_empty()).count();
@@ -126,32 +129,6 @@ fn add_failure(page: &mut Page, heading: &str, failure: &Failure) {
         page.put(Tone::Faint, &format!("  | {line}")).end_line();
     }
     page.paragraph(2, "hint: ", Tone::Plain, &failure.hint);
-}
-
-/// How many lines of the same kind are worth reading.
-const ENOUGH: usize = 9;
-
-/// The line that gives a node its configuration. Which file that is, only the user knows.
-fn add_next_steps(page: &mut Page, made: &[&NodePlan]) {
-    if made.is_empty() {
-        return;
-    }
-    page.gap().put(Tone::Strong, "Next").put(Tone::Plain, ", give each node its machine configuration, such as");
-    page.put(Tone::Plain, " `talosctl gen config` writes:").end_line();
-    let command = |node: &NodePlan| {
-        let file = node.role.choose("controlplane.yaml", "worker.yaml");
-        format!("  talosctl apply-config --insecure -n {} --file {file}", node.address)
-    };
-    let width = made.iter().take(ENOUGH).map(|node| command(node).chars().count()).max().unwrap_or(0);
-    for node in made.iter().take(ENOUGH) {
-        page.put(Tone::Plain, &format!("{:<width$}", command(node))).put(Tone::Faint, &format!("  # {}", node.node));
-        page.end_line();
-    }
-    if let Some(more) = made.len().checked_sub(ENOUGH).filter(|more| *more > 0) {
-        page.put(Tone::Faint, &format!("  … and so on for {more} more")).end_line();
-    }
-    page.put(Tone::Faint, "  # or all that remains to be done, as a script:").end_line();
-    page.put(Tone::Plain, "  pvetalos output --talosctl").end_line();
 }
 
 fn add_counts(page: &mut Page, outcomes: &[Outcome], more: &[(usize, &str)]) {

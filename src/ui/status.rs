@@ -37,7 +37,8 @@ pub fn status_page(status: &Status, width: usize) -> Page {
     for note in &status.notes {
         page.paragraph(0, "note: ", Tone::Plain, note);
     }
-    let waiting = status.nodes.iter().filter(|node| node.talos == Some(NodeState::Maintenance)).count();
+    let waiting =
+        status.nodes.iter().filter(|node| node.vmid.is_some() && node.talos == Some(NodeState::Maintenance)).count();
     if waiting > 0 {
         let next = "`pvetalos output --talosctl` prints the commands";
         page.gap();

@@ -39,10 +39,9 @@ pub fn waited_text(reports: &[NodeReport<'_>]) -> String {
     for report in reports {
         text.push_str(&details(report));
     }
-    let reached = reports.iter().filter(|report| report.waited.end == End::Reached);
-    let steps: Vec<String> = reached.filter_map(|report| report.waited.sighting.next_step(report.target)).collect();
-    if !steps.is_empty() {
-        writeln!(text, "\nnext:\n  {}", steps.join("\n  ")).expect("writing to a string never fails");
+    let waits = |report: &NodeReport<'_>| report.waited.sighting.state == NodeState::Maintenance;
+    if reports.iter().any(waits) {
+        text.push_str("\nnext: `pvetalos output --talosctl` prints the commands that make a cluster of them\n");
     }
     text
 }

@@ -121,9 +121,10 @@ fn what_is_in_the_place_of_the_include_stays_and_ours_can_be_used_all_the_same()
     let workdir = workdir.file(".taskfiles/infrastructure/Taskfile.yaml", theirs);
     let init = workdir.run(["init"]);
     assert!(init.stdout.contains(".taskfiles/pvetalos/Taskfile.yaml"), "{init}");
-    let root = "version: '3'\nincludes:\n  infra: .taskfiles/infrastructure\n  infrastructure: .taskfiles/pvetalos\n";
+    assert!(init.stdout.contains("pvetalos: .taskfiles/pvetalos"), "{init}");
+    let root = "version: '3'\nincludes:\n  infra: .taskfiles/infrastructure\n  pvetalos: .taskfiles/pvetalos\n";
     let workdir = workdir.file("Taskfile.yaml", root);
-    done(&task(&workdir, &go_task, &["infrastructure:validate"]));
+    done(&task(&workdir, &go_task, &["pvetalos:validate"]));
     done(&task(&workdir, &go_task, &["infra:apply"]));
 }
 
@@ -177,21 +178,66 @@ fn variables_of_the_taskfile_reach_every_call() {
     assert!(validate.stdout.starts_with("cluster  rack\n"), "{validate}");
 }
 
-/// From nothing to a cluster, with a talosctl that only writes down what it is told, and nodes that are believed to be
-/// configured by that.
+/// A talosctl that only writes down what it is told, and knows of no etcd.
+const TALOSCTL: &str = "echo \"talosctl $*\" | cut -c-60 >> said\n[ \"$3\" != etcd ]\n";
+
+/// From nothing to a cluster. The nodes are believed to be configured by that talosctl.
 #[test]
 fn bootstrap_full_goes_the_whole_way_in_order() {
     let Some(go_task) = go_task() else {
         return;
     };
-    let workdir = Workdir::from_example("self-contained");
-    done(&workdir.run(["init"]));
+    let world = include_str!("../../examples/worlds/one-host.yaml");
+    let folder = Workdir::new().file("world.yaml", format!("{world}guest: {{boot: 0}}\n"));
+    let world = folder.path().join("world.yaml");
+    let simulated = Simulated::start(&["--clone-time", "100ms", "--world", world.to_str().expect("it is UTF-8")]);
     let program = env!("CARGO_BIN_EXE_pvetalos");
-    let workdir = workdir.program("talosctl", "echo \"talosctl $1 $2\" >> said\n").program(
-        "pvetalos",
-        &format!("echo \"pvetalos $*\" >> said\ncase \"$*\" in *configured*) ;; *) exec {program} \"$@\" ;; esac\n"),
-    );
-    done(&task(&workdir, &go_task, &["bootstrap:full", "--", "--simulate"]));
+    let pvetalos =
+        format!("echo \"pvetalos $*\" >> said\ncase \"$*\" in *configured*) ;; *) exec {program} \"$@\" ;; esac\n");
+    let workdir = simulated
+        .workdir(include_str!("../../examples/self-contained/nodes.yaml"))
+        .file("Taskfile.yaml", include_str!("../../examples/self-contained/Taskfile.yaml"))
+        .env("PVETALOS_TALOS_PROXY", simulated.says("talos_proxy"))
+        .program("talosctl", TALOSCTL)
+        .program("pvetalos", &pvetalos);
+    done(&workdir.run(["init"]));
+    done(&task(&workdir, &go_task, &["bootstrap:full"]));
     let said = std::fs::read_to_string(workdir.path().join("said")).expect("it was written");
     insta::assert_snapshot!(said);
+}
+
+/// Somebody else may have the addresses of nodes that do not exist.
+#[test]
+fn a_simulation_never_reaches_talosctl() {
+    let Some(go_task) = go_task() else {
+        return;
+    };
+    let workdir = Workdir::from_example("self-contained").program("talosctl", TALOSCTL);
+    done(&workdir.run(["init"]));
+    let run = task(&workdir, &go_task, &["bootstrap:full", "--", "--simulate"]);
+    assert!(run.exit != 0 && run.stderr.contains("this was made from a simulation"), "{run}");
+    assert!(!workdir.path().join("said").exists(), "{run}");
+}
+
+/// With two clusters in a folder, the other one must not be meant.
+#[test]
+fn another_nodes_file_behind_the_name_of_any_task_is_the_one_that_counts() {
+    let Some(go_task) = go_task() else {
+        return;
+    };
+    let workdir = Workdir::new().file("lab.yaml", crate::harness::GOOD);
+    done(&workdir.run(["init", "--cluster-name", "prod"]));
+    let include = std::fs::read_to_string(workdir.path().join(".taskfiles/infrastructure/Taskfile.yaml"));
+    let include = include.expect("it was written");
+    let (_, tasks) = include.split_once("\ntasks:\n").expect("it has tasks");
+    let names = tasks.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ") && line.ends_with(':'));
+    let names: Vec<&str> = names.map(|line| line.trim().trim_end_matches(':')).collect();
+    assert!(names.len() >= 10, "{names:?}");
+    for name in names {
+        let args = ["--dry", "--yes", "--verbose", &format!("infrastructure:{name}"), "NODES_FILE=lab.yaml"];
+        let run = task(&workdir, &go_task, &args);
+        assert!(run.stderr.contains("pvetalos --nodes \"lab.yaml\" "), "{name}: {run}");
+    }
+    let shown = task(&workdir, &go_task, &["infrastructure:validate", "NODES_FILE=lab.yaml"]);
+    assert!(shown.stdout.starts_with("cluster  home\n"), "{shown}");
 }

@@ -1,4 +1,4 @@
-use crate::harness::{Run, Workdir};
+use crate::harness::{Run, Workdir, run_in};
 
 /// What came, without the name of the folder, which is another one each time.
 fn nameless(run: &Run, workdir: &Workdir) -> String {
@@ -61,6 +61,22 @@ fn a_link_to_nowhere_is_not_followed() {
     assert_eq!(run.exit, 1, "{run}");
     assert!(run.stderr.contains("nodes.yaml cannot be written"), "{run}");
     assert!(!workdir.path().join("elsewhere.yaml").exists());
+}
+
+#[test]
+fn what_it_would_not_heed_is_refused() {
+    let workdir = Workdir::new();
+    for flag in ["--nodes", "--cluster", "--settings"] {
+        let run = workdir.run(["init", flag, "other.yaml"]);
+        assert!(run.exit == 2 && run.stderr.contains(&format!("takes no {flag}")), "{run}");
+    }
+    let nameless = workdir.path().join("日本");
+    std::fs::create_dir(&nameless).expect("a folder can be made");
+    let run = run_in(&nameless, &[], ["init"]);
+    assert!(run.exit == 2 && run.stderr.contains("give one with --cluster-name"), "{run}");
+    assert_eq!(std::fs::read_dir(&nameless).expect("it can be read").count(), 0);
+    let kept = Workdir::with_nodes("# mine\n").run(["init", "--cluster-name", "rack"]);
+    assert!(kept.stdout.contains("the name of the cluster stays as it is"), "{kept}");
 }
 
 #[test]

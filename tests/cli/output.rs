@@ -54,7 +54,9 @@ fn programs_get_everything_that_is_known_of_every_node() {
     insta::assert_snapshot!("yaml", yaml.stdout.lines().take(10).collect::<Vec<_>>().join("\n"));
     let document: Value = serde_json::from_str(&json.stdout).expect("it is JSON");
     let states: Vec<&Value> = document["nodes"].as_array().expect("a list").iter().map(|node| &node["talos"]).collect();
-    assert_eq!(states, ["maintenance", "configured", "wrong_host", "unreachable", "unreachable"]);
+    let expected: [Value; 5] =
+        ["maintenance".into(), "configured".into(), "wrong_host".into(), "unreachable".into(), Value::Null];
+    assert_eq!(states, expected.iter().collect::<Vec<_>>());
 }
 
 #[test]
@@ -72,8 +74,54 @@ fn only_a_node_that_waits_and_is_proven_gets_a_configuration() {
 fn a_cluster_is_not_begun_twice() {
     let workdir = Workdir::with_nodes(NODES).file("world.yaml", world("talos: {cp-1: {profile: configured}}\n"));
     let script = output(&workdir, &["--talosctl"]).stdout;
-    assert!(!script.lines().any(|line| line == "talosctl bootstrap"), "a second cluster would begin: {script}");
-    assert!(script.contains("# Only if this cluster was never begun: talosctl bootstrap"), "{script}");
+    assert!(script.contains("etcd members") && script.contains("[ \"$begun\" ] || talosctl bootstrap"), "{script}");
+    // One that is new beside one that is not.
+    let nodes = NODES.replace(
+        "name: w-1, address: 192.168.1.12, controller: false",
+        "name: w-1, address: 192.168.1.12, controller: true",
+    );
+    let workdir = Workdir::with_nodes(nodes).file("world.yaml", world("talos: {cp-1: {profile: configured}}\n"));
+    let script = output(&workdir, &["--talosctl"]).stdout;
+    assert!(!script.contains("|| talosctl bootstrap"), "a second cluster would begin: {script}");
+    assert!(script.contains("# Some control planes are new and others are not."), "{script}");
+}
+
+#[test]
+fn what_was_made_from_a_simulation_does_nothing() {
+    let workdir = Workdir::with_nodes(NODES).file("world.yaml", world(""));
+    std::fs::write(workdir.path().join("script"), output(&workdir, &["--talosctl"]).stdout).expect("it can be written");
+    let ran = std::process::Command::new("sh").args(["-eu", "script"]).current_dir(workdir.path()).output();
+    let ran = Run::from(ran.expect("there is a shell"));
+    assert_eq!((ran.exit, ran.stderr.as_str()), (1, "this was made from a simulation: there are no such nodes\n"));
+    assert!(!workdir.path().join("talos-home").exists());
+}
+
+#[test]
+fn the_script_goes_on_with_the_cluster_that_it_is_about() {
+    let workdir = Workdir::new().file("other nodes.yaml", NODES).file("world.yaml", world(""));
+    let script = output(&workdir, &["--talosctl", "--nodes", "other nodes.yaml", "--cluster-name", "home"]).stdout;
+    let wait = "pvetalos wait --for configured --only cp-1,w-1,w-2 --nodes 'other nodes.yaml' --cluster-name home";
+    assert!(script.lines().any(|line| line == wait), "{script}");
+}
+
+#[test]
+fn nothing_is_begun_without_a_control_plane_that_is_there() {
+    let nodes = NODES.replace("192.168.1.11", "192.168.1.99");
+    let workdir = Workdir::with_nodes(nodes).file("world.yaml", world(""));
+    let script = output(&workdir, &["--talosctl"]).stdout;
+    assert!(script.ends_with("# 3. No control plane is there yet, with which the cluster could begin.\n"), "{script}");
+}
+
+#[test]
+fn what_cloud_init_cannot_say_is_handed_over() {
+    let trunk = NODES
+        .replace("vip: 192.168.1.10}", "vlan_tag: 20}")
+        .replace("disk_size: 32G}\n  controller", "disk_size: 32G, encrypt_disk: true}\n  controller");
+    let workdir = Workdir::with_nodes(trunk.replace("  talos_version: 1.12.0\n", "  talos_template: mine\n"))
+        .file("world.yaml", world(""));
+    insta::assert_snapshot!("talosctl_on_a_trunk", output(&workdir, &["--talosctl"]).stdout);
+    let talhelper = output(&workdir, &["--talhelper"]).stdout;
+    insta::assert_snapshot!("talhelper_on_a_trunk", talhelper.split("  - hostname: w-2").next().unwrap_or_default());
 }
 
 #[test]
@@ -91,7 +139,8 @@ fn a_cluster_cannot_begin_without_a_control_plane() {
     let workdir = Workdir::with_nodes(NODES.replace("controller: true", "controller: false"));
     let script = output(&workdir.file("world.yaml", world("")), &["--talosctl"]).stdout;
     assert!(script.contains("There is no control plane among the nodes"), "{script}");
-    assert!(script.lines().all(|line| line.is_empty() || line.starts_with('#')), "{script}");
+    let commands: Vec<&str> = script.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    assert!(commands.len() == 1 && commands[0].ends_with("exit 1"), "only the end of a simulated one: {script}");
 }
 
 #[test]
