@@ -20,8 +20,9 @@ use crate::ui::{Progress, Ui, plan_json, plan_page, provisioned_page};
 
 /// Bring every node to Talos maintenance mode
 ///
-/// Shows the plan, applies it, and waits until every node says itself that it is in maintenance mode. Creating and
-/// changing in place ask nothing; adopting and interrupting do. Running it twice changes nothing the second time.
+/// Shows the plan, applies it, and waits until every node that it made or started says itself that it is in maintenance
+/// mode; the others are looked at once. Creating and changing in place ask nothing; adopting and interrupting do. Running
+/// it twice changes nothing the second time.
 #[derive(Debug, clap::Args)]
 pub(super) struct ProvisionArgs {
     #[command(flatten)]
