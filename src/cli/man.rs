@@ -51,7 +51,9 @@ fn collect(command: &Command, pages: &mut Vec<(String, String)>) {
     let name = command.get_display_name().unwrap_or("pvetalos");
     let mut page = Vec::new();
     Man::new(command.clone()).render(&mut page).expect("writing to memory never fails");
-    pages.push((format!("{name}.1"), String::from_utf8(page).expect("our words are UTF-8")));
+    // What stands below the help of the program are its exit codes, for which manuals have a name.
+    let page = String::from_utf8(page).expect("our words are UTF-8").replace(".SH EXTRA\n", ".SH \"EXIT STATUS\"\n");
+    pages.push((format!("{name}.1"), page));
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         collect(inner, pages);
     }
