@@ -75,7 +75,7 @@ impl DestroyArgs {
     async fn plan(&self, session: &Session, ui: &mut Ui) -> Result<DestroyPlan, Ended> {
         let cluster = &session.cluster;
         let options = DestroyOptions {
-            only: self.selection.nodes(cluster, ui)?,
+            only: self.selection.nodes_to_destroy(cluster, ui)?,
             left_over: self.left_over.as_ref().map(|names| names.iter().cloned().collect::<BTreeSet<_>>()),
             break_quorum: self.break_quorum,
             detach_foreign: self.detach_foreign,

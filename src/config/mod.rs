@@ -54,7 +54,7 @@ pub use decrypted::Decrypted;
 pub use document::{parse_document, read_document};
 pub use gather::{Inputs, Locations, SAMPLE};
 pub use load::{Explain, Explained, Loaded, load};
-pub use named::named_nodes;
+pub use named::{named_nodes, named_nodes_to_destroy};
 pub use problem::{Place, Problem, Severity};
 pub use reference::reference;
 pub use schema::{Schema, schema};

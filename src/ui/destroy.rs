@@ -1,7 +1,10 @@
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::json::versioned;
 use super::page::{Page, Tone};
+use crate::model::NodeName;
 use crate::plan::{DestroyPlan, Target};
 
 /// What would be destroyed, for people: VMs, the volumes that go and that stay, and what stands in the way.
@@ -25,12 +28,18 @@ pub fn destroy_page(plan: &DestroyPlan, width: usize) -> Page {
     }
     for name in &plan.absent {
         begin(&mut page, "=", Tone::Faint, name.as_str());
-        page.put(Tone::Faint, "has no VM of ours").end_line();
+        match plan.left_over {
+            Some(_) => page.put(Tone::Doubt, "nothing is left over under this name").end_line(),
+            None => page.put(Tone::Faint, "has no VM of ours").end_line(),
+        };
     }
     for obstacle in &plan.obstacles {
         begin(&mut page, "!", Tone::Bad, obstacle.node.as_str());
         page.put(Tone::Bad, &obstacle.message).end_line();
         page.put(Tone::Plain, &format!("{:column$}fix: {}", "", obstacle.fix)).end_line();
+    }
+    if let Some(left_over) = plan.left_over.as_ref().filter(|_| !plan.absent.is_empty()) {
+        page.gap().paragraph(0, "", Tone::Plain, &left_over_line(left_over));
     }
     page.gap().put(Tone::Strong, &counts_line(plan)).end_line();
     page
@@ -41,6 +50,15 @@ fn headline(target: &Target) -> String {
     let ha = if *ha_managed { ", managed by HA" } else { "" };
     let purge = if *purge { ", also taken out of backup jobs, replication and HA" } else { "" };
     format!("VM {vmid} on {host}, {power}{ha}{purge}")
+}
+
+/// A name that is gone cannot be told from one that never was, so that the reader is shown what there is.
+fn left_over_line(names: &BTreeSet<NodeName>) -> String {
+    let names: Vec<&str> = names.iter().map(NodeName::as_str).collect();
+    match names.as_slice() {
+        [] => "Nothing of this cluster is left over.".to_owned(),
+        names => format!("What is left over of this cluster: {}", names.join(", ")),
+    }
 }
 
 fn counts_line(plan: &DestroyPlan) -> String {
@@ -67,7 +85,7 @@ mod tests {
     use std::str::FromStr;
 
     use super::*;
-    use crate::model::{Mark, NodeName, VmId};
+    use crate::model::{Mark, VmId};
     use crate::plan::{Identity, Obstacle, Staying};
 
     fn parsed<T: FromStr<Err: Display>>(text: &str) -> T {
@@ -91,7 +109,13 @@ mod tests {
     }
 
     fn plan(targets: Vec<Target>) -> DestroyPlan {
-        DestroyPlan { cluster: parsed("home"), targets, absent: vec![parsed("worker-2")], obstacles: Vec::new() }
+        DestroyPlan {
+            cluster: parsed("home"),
+            targets,
+            absent: vec![parsed("worker-2")],
+            left_over: None,
+            obstacles: Vec::new(),
+        }
     }
 
     #[test]
@@ -118,6 +142,28 @@ mod tests {
         = worker-2  has no VM of ours
 
         Destroy: 2 VMs with 6 volumes
+        ");
+    }
+
+    #[test]
+    fn a_name_under_which_nothing_is_left_over_is_told_with_those_that_are() {
+        let asked = |names: &[&str]| {
+            let left_over = Some(names.iter().map(|name| parsed(name)).collect());
+            destroy_page(&DestroyPlan { left_over, ..plan(Vec::new()) }, 80).plain()
+        };
+        insta::assert_snapshot!(asked(&["worker-8", "worker-9"]), @"
+        = worker-2  nothing is left over under this name
+
+        What is left over of this cluster: worker-8, worker-9
+
+        Destroy: nothing to destroy
+        ");
+        insta::assert_snapshot!(asked(&[]), @"
+        = worker-2  nothing is left over under this name
+
+        Nothing of this cluster is left over.
+
+        Destroy: nothing to destroy
         ");
     }
 

@@ -206,6 +206,13 @@ fn what_is_left_over_goes_by_its_name_alone() {
     assert!(plan.stdout.contains("`pvetalos destroy --left-over worker-1`"), "{plan}");
     let wrong = on(&workdir, &["destroy", "--yes", "--left-over", "cp-1"]);
     assert_eq!(wrong.exit, 3, "{wrong}");
+    assert!(wrong.stdout.contains("it is in the files, so that its VM is not left over"), "{wrong}");
+    let gone = on(&workdir, &["destroy", "--yes", "--only", "worker-1"]);
+    assert_eq!((gone.exit, gone.stdout.as_str()), (2, ""), "{gone}");
+    assert!(gone.stderr.contains("`--left-over worker-1`") && !gone.stderr.contains("did you mean"), "{gone}");
+    let typo = on(&workdir, &["destroy", "--yes", "--left-over", "worker-11"]);
+    assert_eq!(typo.exit, 0, "absence is success: {typo}");
+    insta::assert_snapshot!("left_over_under_another_name", typo);
     let run = on(&workdir, &["destroy", "--yes", "--left-over", "worker-1,worker-9", "-o", "json"]);
     assert_eq!(run.exit, 0, "{run}");
     let last: Value = serde_json::from_str(run.stdout.lines().last().expect("there are lines")).expect("it is JSON");
