@@ -11,7 +11,7 @@ use super::talos::TalosArgs;
 use super::way::Way;
 use crate::apply::Settings;
 use crate::config::{Connection, Decrypted, Explain, Inputs, Loaded, Problem, Sealed, Undecrypted, load};
-use crate::model::{Cluster, TokenId};
+use crate::model::{Cluster, Endpoint, TokenId};
 use crate::proxmox::task::Pace;
 use crate::proxmox::{Client, HttpsTransport, ProxmoxError, SetupError, Timing, Trust};
 use crate::talos::AnyDial;
@@ -30,6 +30,8 @@ pub(super) struct ConnectionArgs {
 /// A cluster, and the ways to its Proxmox and its nodes.
 pub(super) struct Session {
     pub(super) cluster: Cluster,
+    /// Where Proxmox is; nowhere in a simulation.
+    pub(super) endpoint: Option<Endpoint>,
     pub(super) token: TokenId,
     pub(super) client: Result<Client<Way>, SetupError>,
     pub(super) dial: AnyDial,
@@ -177,6 +179,7 @@ fn simulated(cluster: Cluster, pretended: Pretended) -> Session {
     let simulator = pretended.simulator();
     Session {
         cluster,
+        endpoint: None,
         token: pretended.token.id.clone(),
         client: Ok(Client::new(Way::Simulated(pretended.transport()))),
         dial: AnyDial::new(simulator.guest_network()),
@@ -227,6 +230,7 @@ async fn real(args: &ConnectionArgs, inputs: Inputs, ui: &mut Ui) -> Result<Sess
     let transport = HttpsTransport::new(&connection.endpoint, &connection.token, trust, Timing::default());
     Ok(Session {
         cluster,
+        endpoint: Some(connection.endpoint),
         token: connection.token.id,
         client: transport.map(|transport| Client::new(Way::Https(Arc::new(transport)))),
         dial,

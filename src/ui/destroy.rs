@@ -1,15 +1,18 @@
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::json::versioned;
 use super::page::{Page, Tone};
-use crate::model::NodeName;
+use crate::model::{Endpoint, NodeName};
 use crate::plan::{DestroyPlan, Target};
 
-/// What would be destroyed, for people: VMs, the volumes that go and that stay, and what stands in the way.
-pub fn destroy_page(plan: &DestroyPlan, width: usize) -> Page {
+/// What would be destroyed, for people: VMs, the volumes that go and that stay, and what stands in the way. Where it
+/// would be comes first; without an address it is the simulation.
+pub fn destroy_page(plan: &DestroyPlan, endpoint: Option<&Endpoint>, width: usize) -> Page {
     let mut page = Page::new(width);
+    let place = endpoint.map_or_else(|| "in the simulation".to_owned(), |endpoint| format!("at {endpoint}"));
+    page.put(Tone::Strong, &format!("cluster {} {place}", plan.cluster)).end_line().end_line();
     let targets = plan.targets.iter().map(|target| &target.node);
     let names = targets.chain(&plan.absent).chain(plan.obstacles.iter().map(|obstacle| &obstacle.node));
     let column = names.map(|name| name.as_str().len()).max().unwrap_or(0) + 4;
@@ -74,9 +77,11 @@ fn counts_line(plan: &DestroyPlan) -> String {
     }
 }
 
-/// The same for programs.
-pub fn destroy_json(plan: &DestroyPlan) -> Value {
-    versioned(plan)
+/// The same for programs. In the simulation the address is null.
+pub fn destroy_json(plan: &DestroyPlan, endpoint: Option<&Endpoint>) -> Value {
+    let mut document = versioned(plan);
+    document["endpoint"] = json!(endpoint);
+    document
 }
 
 #[cfg(test)]
@@ -118,6 +123,21 @@ mod tests {
         }
     }
 
+    fn page(plan: &DestroyPlan) -> String {
+        destroy_page(plan, Some(&parsed("pve.example.com")), 80).plain()
+    }
+
+    #[test]
+    fn the_first_line_and_the_document_tell_where_it_would_be() {
+        let plan = plan(Vec::new());
+        let endpoint = parsed("https://pve.example.com");
+        let first = |endpoint| destroy_page(&plan, endpoint, 80).plain().lines().next().map(str::to_owned);
+        assert_eq!(first(Some(&endpoint)).as_deref(), Some("cluster home at https://pve.example.com:8006"));
+        assert_eq!(first(None).as_deref(), Some("cluster home in the simulation"));
+        assert_eq!(destroy_json(&plan, Some(&endpoint))["endpoint"], "https://pve.example.com:8006");
+        assert_eq!(destroy_json(&plan, None)["endpoint"], Value::Null);
+    }
+
     #[test]
     fn what_goes_and_what_stays_is_named() {
         let staying = |volume: &str, why: &str| Staying { volume: volume.to_owned(), why: why.to_owned() };
@@ -130,7 +150,9 @@ mod tests {
             purge: true,
             ..target("cp-1", 4000)
         };
-        insta::assert_snapshot!(destroy_page(&plan(vec![holds, target("worker-1", 4001)]), 80).plain(), @"
+        insta::assert_snapshot!(page(&plan(vec![holds, target("worker-1", 4001)])), @"
+        cluster home at https://pve.example.com:8006
+
         - cp-1      VM 4000 on pve1, running, managed by HA, also taken out of backup jobs, replication and HA
                     goes   local-lvm:vm-4000-disk-0, local-lvm:vm-4000-disk-1,
                            local-lvm:vm-4000-disk-2
@@ -149,9 +171,11 @@ mod tests {
     fn a_name_under_which_nothing_is_left_over_is_told_with_those_that_are() {
         let asked = |names: &[&str]| {
             let left_over = Some(names.iter().map(|name| parsed(name)).collect());
-            destroy_page(&DestroyPlan { left_over, ..plan(Vec::new()) }, 80).plain()
+            page(&DestroyPlan { left_over, ..plan(Vec::new()) })
         };
         insta::assert_snapshot!(asked(&["worker-8", "worker-9"]), @"
+        cluster home at https://pve.example.com:8006
+
         = worker-2  nothing is left over under this name
 
         What is left over of this cluster: worker-8, worker-9
@@ -159,6 +183,8 @@ mod tests {
         Destroy: nothing to destroy
         ");
         insta::assert_snapshot!(asked(&[]), @"
+        cluster home at https://pve.example.com:8006
+
         = worker-2  nothing is left over under this name
 
         Nothing of this cluster is left over.
@@ -175,7 +201,9 @@ mod tests {
             fix: "switch it off: `qm set 4000 --protection 0` on pve1".to_owned(),
         };
         let plan = DestroyPlan { obstacles: vec![obstacle], ..plan(vec![target("cp-1", 4000)]) };
-        insta::assert_snapshot!(destroy_page(&plan, 80).plain(), @"
+        insta::assert_snapshot!(page(&plan), @"
+        cluster home at https://pve.example.com:8006
+
         - cp-1      VM 4000 on pve1, running
                     goes   local-lvm:vm-4000-disk-0, local-lvm:vm-4000-disk-1,
                            local-lvm:vm-4000-disk-2

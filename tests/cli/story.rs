@@ -288,5 +288,7 @@ fn the_same_story_is_told_over_the_network() {
     assert_eq!(status.stdout.matches("running").count(), 3, "{status}");
     let destroy = workdir.run(["destroy", "-q", "--yes"]);
     assert_eq!(destroy.exit, 0, "{destroy}");
+    let place = format!("cluster rack at {}\n", simulated.says("endpoint"));
+    assert!(destroy.stdout.starts_with(&place), "{destroy}");
     assert!(workdir.run(["destroy", "-q"]).stdout.contains("nothing to destroy"));
 }
