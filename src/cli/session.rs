@@ -14,7 +14,7 @@ use crate::config::{Connection, Decrypted, Explain, Inputs, Loaded, Problem, Sea
 use crate::model::{Cluster, Endpoint, TokenId};
 use crate::proxmox::task::Pace;
 use crate::proxmox::{Client, HttpsTransport, ProxmoxError, SetupError, Timing, Trust};
-use crate::talos::AnyDial;
+use crate::talos::{AnyDial, Dial as _, NoWay};
 use crate::ui::Ui;
 
 /// How to reach Proxmox, for commands that do.
@@ -35,6 +35,8 @@ pub(super) struct Session {
     pub(super) token: TokenId,
     pub(super) client: Result<Client<Way>, SetupError>,
     pub(super) dial: AnyDial,
+    /// Why the nodes cannot be reached, whoever they are. It has been told.
+    pub(super) no_way: Option<NoWay>,
     pretended: Option<Pretended>,
 }
 
@@ -183,6 +185,7 @@ fn simulated(cluster: Cluster, pretended: Pretended) -> Session {
         token: pretended.token.id.clone(),
         client: Ok(Client::new(Way::Simulated(pretended.transport()))),
         dial: AnyDial::new(simulator.guest_network()),
+        no_way: None,
         pretended: Some(pretended),
     }
 }
@@ -227,6 +230,10 @@ async fn real(args: &ConnectionArgs, inputs: Inputs, ui: &mut Ui) -> Result<Sess
     } else {
         Trust::of(&connection.trust)
     };
+    let no_way = dial.check().await.err();
+    if let Some(no_way) = &no_way {
+        ui.warn(&format!("{no_way}, so that no node can be reached: {}", NoWay::hint()));
+    }
     let transport = HttpsTransport::new(&connection.endpoint, &connection.token, trust, Timing::default());
     Ok(Session {
         cluster,
@@ -234,6 +241,7 @@ async fn real(args: &ConnectionArgs, inputs: Inputs, ui: &mut Ui) -> Result<Sess
         token: connection.token.id,
         client: transport.map(|transport| Client::new(Way::Https(Arc::new(transport)))),
         dial,
+        no_way,
         pretended: None,
     })
 }

@@ -15,6 +15,7 @@ use crate::config::{Place as Location, Problem};
 use crate::model::{Cluster, HostName, Node, SchematicId, StorageId, TalosVersion};
 use crate::proxmox::Client;
 use crate::schematic::{Image, ImageFormat, ImageUrl};
+use crate::talos::NoWay;
 use crate::template::{
     Doomed, Ensured, Event, ImageChecksum, Listed, LocalImage, Place, Settings, Source, Trouble, Want, choose_doomed,
     delete, ensure, inventory,
@@ -186,6 +187,10 @@ pub(super) async fn make_for(
     let wants = Want::of_nodes(nodes.iter().copied());
     if wants.is_empty() {
         return Ok(());
+    }
+    if let Some(no_way) = &session.no_way {
+        ui.show_failure(&format!("no template is made: {no_way}"), NoWay::hint());
+        return Err(Ended::With(Exit::Failed));
     }
     let pace = session.settings().pace;
     let settings = Settings { enable_import, pace, ..Settings::of_cluster(&session.cluster, &session.token) };
