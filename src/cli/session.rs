@@ -13,7 +13,7 @@ use crate::apply::Settings;
 use crate::config::{Connection, Decrypted, Explain, Inputs, Loaded, Problem, Sealed, Undecrypted, load};
 use crate::model::{Cluster, Endpoint, TokenId};
 use crate::proxmox::task::Pace;
-use crate::proxmox::{Client, HttpsTransport, ProxmoxError, SetupError, Timing, Trust};
+use crate::proxmox::{Client, HttpsTransport, ProxmoxError, RefusalKind, SetupError, Timing, Trust};
 use crate::talos::{AnyDial, Dial as _, NoWay};
 use crate::ui::Ui;
 
@@ -69,11 +69,33 @@ impl Session {
         match Interrupts::new()?.or(work).await {
             Some(Ok(result)) => Ok(result),
             Some(Err(error)) => {
-                ui.show_failure(&error.with_causes(), &error.hint());
+                ui.show_failure(&error.with_causes(), &self.hint(&error));
                 Err(Ended::With(Exit::Failed))
             }
             None => Err(Ended::With(Exit::Interrupted)),
         }
+    }
+
+    /// What the user can do next. A token that is not accepted is named with its place: a forgotten variable stands above
+    /// every file.
+    pub(super) fn hint(&self, error: &ProxmoxError) -> String {
+        let hint = error.hint();
+        let credentials = &self.cluster.proxmox.credentials;
+        match (&credentials.token_id, &credentials.token_secret) {
+            (Some(id), Some(secret)) if self.is_refused_token(error) => {
+                let token = &id.value;
+                if id.origin == secret.origin {
+                    return format!("the token {token} comes from {}; {hint}", id.origin);
+                }
+                format!("the token {token} comes from {}, and its secret from {}; {hint}", id.origin, secret.origin)
+            }
+            _ => hint,
+        }
+    }
+
+    /// Whether a real Proxmox does not accept the token. A simulated one has a token of its own.
+    fn is_refused_token(&self, error: &ProxmoxError) -> bool {
+        self.pretended.is_none() && error.kind() == Some(&RefusalKind::Unauthenticated)
     }
 }
 

@@ -230,6 +230,8 @@ fn a_wrong_token_and_a_strange_certificate_end_it_before_anything_is_said_twice(
         assert_eq!((run.exit, run.stdout.as_str()), (1, ""), "{command}: {run}");
         assert_eq!(run.stderr.matches("error:").count(), 1, "{run}");
         assert!(run.stderr.contains("pveum user token list") && !run.stderr.contains("4444"), "{run}");
+        let places = "comes from environment PROXMOX_TOKEN_ID, and its secret from environment PROXMOX_TOKEN_SECRET";
+        assert!(run.stderr.contains(&format!("the token {} {places}", simulated.says("token_id"))), "{run}");
     }
     let run = simulated.unpinned(NODES).run(["plan", "-q"]);
     assert_eq!(run.exit, 1);
