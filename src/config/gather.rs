@@ -385,7 +385,7 @@ pub(super) fn read_file(path: &Path) -> Result<String, Failure> {
 }
 
 /// The system's reason without the number that it ends in.
-pub(super) fn plain_words(error: &std::io::Error) -> String {
+pub fn plain_words(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }

@@ -52,7 +52,7 @@ pub use connection::Connection;
 pub use credentials::token_from_outside;
 pub use decrypted::Decrypted;
 pub use document::{parse_document, read_document};
-pub use gather::{Inputs, Locations, SAMPLE};
+pub use gather::{Inputs, Locations, SAMPLE, plain_words};
 pub use load::{Explain, Explained, Loaded, load};
 pub use named::{named_nodes, named_nodes_to_destroy};
 pub use problem::{Place, Problem, Severity};
