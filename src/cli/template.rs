@@ -120,7 +120,8 @@ struct ShowArgs {
 
 /// Delete templates that pvetalos made
 ///
-/// Refuses while linked clones live on one, and never touches what it did not make.
+/// Refuses while linked clones live on one, and never touches what it did not make. Nothing is deleted while one of the
+/// templates cannot be.
 #[derive(Debug, Args)]
 struct DeleteArgs {
     /// Their numbers or names
@@ -462,8 +463,11 @@ async fn remove(args: &DeleteArgs, session: &Session, client: &Client<Way>, ui: 
     let problems: Vec<Problem> =
         refused.iter().map(|refused| told(&refused.trouble, Some(refused.name.clone()))).collect();
     ui.show_problems(&problems);
-    if doomed.is_empty() {
-        return Ok(Exit::Failed);
+    if !refused.is_empty() {
+        // Whoever mistook one name may have mistaken the others.
+        ui.say("nothing is deleted");
+        let unclear = refused.iter().any(|refused| refused.is_unclear);
+        return Ok(if unclear { Exit::WrongInput } else { Exit::Failed });
     }
     for one in &doomed {
         ui.say(&format!("to be deleted with its disks:\n{}", listed_text(one.listed())));
@@ -474,9 +478,9 @@ async fn remove(args: &DeleteArgs, session: &Session, client: &Client<Way>, ui: 
         consent(ui, &format!("Type {word} to delete {all}:"), &[&word]).await?;
     }
     let failed = delete_all(&doomed, client, ui).await;
-    Ok(match (failed, refused.len()) {
-        (0, 0) => Exit::Done,
-        (failed, _) if failed == doomed.len() => Exit::Failed,
+    Ok(match failed {
+        0 => Exit::Done,
+        failed if failed == doomed.len() => Exit::Failed,
         _ => Exit::Partial,
     })
 }
