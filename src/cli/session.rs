@@ -246,7 +246,7 @@ async fn real(args: &ConnectionArgs, inputs: Inputs, ui: &mut Ui) -> Result<Sess
         ui.warn(
             "the server's certificate is not verified (--insecure): whoever is in between can steal the token. \
              Pin its fingerprint instead: `pvenode cert info` on the host shows it, \
-             `proxmox: {fingerprints: [\"…\"]}` in pvetalos.yaml trusts it",
+             `fingerprints: [\"…\"]` under `proxmox:` in nodes.yaml or pvetalos.yaml trusts it",
         );
         Trust::Insecure
     } else {
