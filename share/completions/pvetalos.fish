@@ -40,7 +40,7 @@ never\t''"
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -l log-format -d 'How to write the log to standard error' -r -f -a "text\t'Lines for people'
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_needs_command" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_needs_command" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_needs_command" -f -a "provision" -d 'Bring every node to Talos maintenance mode'
@@ -90,7 +90,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l allow-se
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l yes -d 'Apply without asking'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -l insecure -d 'Do not verify the server\'s certificate: whoever is in between can steal the token'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand provision" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l only -d 'Only do something with these nodes; the others are only shown' -r
@@ -116,7 +116,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l no-start -d '
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l exit-code -d 'End with code 4 when there is something to do'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -l insecure -d 'Do not verify the server\'s certificate: whoever is in between can steal the token'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand plan" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l watch -d 'Look again every so many seconds [default: 5], until Ctrl-C' -r
@@ -139,7 +139,7 @@ json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l exit-code -d 'End with code 5 when a node is not healthy'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -l insecure -d 'Do not verify the server\'s certificate: whoever is in between can steal the token'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand status" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l only -d 'Only do something with these nodes; the others are only shown' -r
@@ -167,7 +167,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l purge -d '
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l yes -d 'Destroy without asking'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -l insecure -d 'Do not verify the server\'s certificate: whoever is in between can steal the token'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand destroy" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
@@ -187,7 +187,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l log-forma
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -l explain -d 'Show for every value where it came from'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand validate" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
@@ -208,7 +208,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l log-format 
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -l insecure -d 'Do not verify the server\'s certificate: whoever is in between can steal the token'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand doctor" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l pve -d 'The release of Proxmox VE' -r -f -a "8\t'Proxmox VE 8'
@@ -238,7 +238,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l start-order
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l free-memory -d 'Also seeing the free memory of hosts, by which nodes without a host are placed'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -l guest-agent -d 'Also asking the guest agent about a node that does not answer'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand access" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
@@ -257,7 +257,7 @@ never\t''"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -l log-format -d 'How to write the log to standard error' -r -f -a "text\t'Lines for people'
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and not __fish_seen_subcommand_from create list show delete help" -f -a "create" -d 'Make the templates that the nodes need, from images of an Image Factory'
@@ -297,7 +297,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l any-extension -d 'Take extensions as they are, also when their names look misspelt'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -l enable-import -d 'Let that storage take disk images for import, if it does not yet'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from create" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
@@ -318,7 +318,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -l insecure -d 'Do not verify the server\'s certificate: whoever is in between can steal the token'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
@@ -339,7 +339,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_s
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -l insecure -d 'Do not verify the server\'s certificate: whoever is in between can steal the token'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l talos-proxy -d 'A SOCKS5 proxy through which the nodes can be reached, such as `ssh -D` opens [env: PVETALOS_TALOS_PROXY]' -r
@@ -361,7 +361,7 @@ json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l yes -d 'Do not ask'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -l insecure -d 'Do not verify the server\'s certificate: whoever is in between can steal the token'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from delete" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand template; and __fish_seen_subcommand_from help" -f -a "create" -d 'Make the templates that the nodes need, from images of an Image Factory'
@@ -385,7 +385,7 @@ never\t''"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -l log-format -d 'How to write the log to standard error' -r -f -a "text\t'Lines for people'
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and not __fish_seen_subcommand_from id url push help" -f -a "id" -d 'Print the id of a schematic, computed here'
@@ -409,7 +409,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -l any-extension -d 'Take extensions as they are, also when their names look misspelt'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from id" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l schematic -d 'A schematic file, as the Image Factory takes it' -r -F
@@ -435,7 +435,7 @@ json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l any-extension -d 'Take extensions as they are, also when their names look misspelt'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -l secureboot -d 'The image that is signed for secure boot'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from url" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l factory -d 'The Image Factory' -r
@@ -456,7 +456,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -l any-extension -d 'Take extensions as they are, also when their names look misspelt'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from push" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schematic; and __fish_seen_subcommand_from help" -f -a "id" -d 'Print the id of a schematic, computed here'
@@ -485,7 +485,7 @@ never\t''"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -l log-format -d 'How to write the log to standard error' -r -f -a "text\t'Lines for people'
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand wait" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l factory -d 'The Image Factory' -r
@@ -509,7 +509,7 @@ complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l talosctl -d
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l talhelper -d 'Print a talconfig.yaml for talhelper'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -l insecure -d 'Do not verify the server\'s certificate: whoever is in between can steal the token'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand output" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l listen -d 'Where to listen: loopback only; port 0 takes a free one' -r
@@ -539,7 +539,7 @@ never\t''"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -l log-format -d 'How to write the log to standard error' -r -f -a "text\t'Lines for people'
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand simulate" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
@@ -558,7 +558,7 @@ never\t''"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -l log-format -d 'How to write the log to standard error' -r -f -a "text\t'Lines for people'
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand init" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
@@ -577,7 +577,7 @@ never\t''"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -l log-format -d 'How to write the log to standard error' -r -f -a "text\t'Lines for people'
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand schema" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l nodes -d 'The nodes [default: ./nodes.yaml, or else ./talos/talconfig.yaml] [env: PVETALOS_NODES_FILE]' -r -F
@@ -596,7 +596,7 @@ never\t''"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -l log-format -d 'How to write the log to standard error' -r -f -a "text\t'Lines for people'
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand completions" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l folder -d 'Write a page for the program and for every command into this folder, over those of an earlier version' -r -F
@@ -616,7 +616,7 @@ never\t''"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -l log-format -d 'How to write the log to standard error' -r -f -a "text\t'Lines for people'
 json\t'One JSON object a line'"
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s v -l verbose -d 'Say more; twice or three times for even more'
-complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s q -l quiet -d 'Say nothing but errors'
+complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s q -l quiet -d 'Say nothing but what is wrong or dangerous'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand man" -s V -l version -d 'Print version'
 complete -c pvetalos -n "__fish_pvetalos_using_subcommand help; and not __fish_seen_subcommand_from provision plan status destroy validate doctor access template schematic wait output simulate init schema completions man help" -f -a "provision" -d 'Bring every node to Talos maintenance mode'

@@ -13,7 +13,7 @@ use crate::proxmox::answers::{Guest, GuestKind, Power, VmPending};
 use crate::proxmox::calls::{CloneTarget, CloneVm};
 use crate::proxmox::task::{TaskError, Upid};
 use crate::proxmox::{Effect, ProxmoxError, RefusalKind, Transport};
-use crate::talos::{Dial, Target, Watch};
+use crate::talos::{Dial, NoWay, Target, Watch};
 
 /// How long to look for what a lost request may have begun.
 const AFTER_SILENCE: Duration = Duration::from_secs(10);
@@ -48,6 +48,13 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
         let mut mark = creation.mark(&self.cluster.name.value, &node.name.value);
         run.begin(Step::CheckAddress);
         let sighting = self.watch.look(&Target::of(node)).await;
+        // An address is free only if somebody has looked.
+        if sighting.no_way {
+            return Err(Trouble::seen(
+                format!("nobody can tell whether {} is free: {}", node.address.value, sighting.evidence),
+                format!("{}; nothing was made", NoWay::hint()),
+            ));
+        }
         if sighting.state.is_held() {
             return self.join_or_fail(run, node, &mark, &sighting.evidence).await.map(Some);
         }

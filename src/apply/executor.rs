@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt};
 
 use super::clone::{Holder, Moment};
@@ -14,13 +15,14 @@ use crate::model::{Cluster, HostName, Mark, Node, Role, VmId};
 use crate::plan::{Creation, Identity, NodePlan, Plan, Verdict};
 use crate::proxmox::answers::Power;
 use crate::proxmox::{Client, Transport};
-use crate::talos::{Dial, Goal, NodeState, Target, Watch};
+use crate::talos::{Dial, Goal, NoWay, NodeState, Target, Watch};
 
 /// How often a node may have to begin again because of another run.
 const BEGINNINGS: u32 = 5;
 
 /// Does what a plan says, and tells what happens.
 ///
+/// Nothing is begun while the way to the nodes is closed: addresses could not be checked, nor anybody waited for.
 /// Nodes are independent: the failure of one concerns no other. Only those that are switched off and on go one after the
 /// other, control planes last, each only when the one before is back.
 pub async fn apply<T: Transport + Clone, D: Dial>(
@@ -36,6 +38,9 @@ pub async fn apply<T: Transport + Clone, D: Dial>(
     let roster = Roster::new(plan.strangers.clone(), reserved);
     let context = Context::new(client, Watch::new(dial), cluster, *settings, stopped, tell, roster);
     let acting: Vec<(usize, &NodePlan)> = plan.nodes.iter().enumerate().filter(|(_, node)| node.acts()).collect();
+    if let Err(no_way) = dial.check().await {
+        return join_all(acting.iter().map(|(_, node)| context.not_begun_without(node, &no_way))).await;
+    }
     let (mut cycled, rest): (Vec<_>, Vec<_>) = acting.into_iter().partition(|(_, node)| node.power_cycle);
     let mut outcomes: Vec<(usize, Outcome)> = stream::iter(rest)
         .map(async |(index, node)| (index, Box::pin(context.run(node)).await))
@@ -75,6 +80,12 @@ impl<T: Transport, D: Dial> Context<'_, T, Watch<D>> {
             format!("it was not begun, because {before} did not come back"),
             format!("look after {before} first, then run this again"),
         );
+        run.ended(Err(trouble), self.client).await
+    }
+
+    async fn not_begun_without(&self, plan: &NodePlan, no_way: &NoWay) -> Outcome {
+        let run = Run::new(&plan.node, (plan.vmid, plan.host.clone()), Step::CheckAddress, self.tell);
+        let trouble = Trouble::seen(format!("it was not begun: {no_way}"), NoWay::hint());
         run.ended(Err(trouble), self.client).await
     }
 

@@ -101,7 +101,7 @@ pub(super) struct GlobalArgs {
     /// Say more; twice or three times for even more
     #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Output")]
     pub(super) verbose: u8,
-    /// Say nothing but errors
+    /// Say nothing but what is wrong or dangerous
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Output")]
     pub(super) quiet: bool,
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Output", help = COLOR)]

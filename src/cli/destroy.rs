@@ -17,9 +17,9 @@ use crate::ui::{Progress, Ui, destroy_json, destroy_page, destroyed_page};
 
 /// Destroy the VMs of the cluster
 ///
-/// Shows the VMs, the volumes that go with them and those that stay, and asks for the name of the cluster. Only VMs with
-/// the mark of this cluster are touched, and none of them while one of them must not go. What is gone already is no
-/// failure.
+/// Shows the cluster and its Proxmox, the VMs, the volumes that go with them and those that stay, and asks for the name of
+/// the cluster. Only VMs with the mark of this cluster are touched, and none of them while one of them must not go. What is
+/// gone already is no failure.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, clap::Args)]
 pub(super) struct DestroyArgs {
@@ -51,9 +51,10 @@ pub(super) async fn destroy(args: &DestroyArgs, global: &GlobalArgs, ui: &mut Ui
     let mut outcomes = Vec::new();
     let exit = with_session(&args.connection, global, ui, async |session, ui| {
         let plan = args.plan(session, ui).await?;
+        let endpoint = session.endpoint.as_ref();
         match documents {
-            Some(documents) => documents.print_plan(ui, destroy_json(&plan))?,
-            None => ui.show_page(&destroy_page(&plan, ui.width()))?,
+            Some(documents) => documents.print_plan(ui, destroy_json(&plan, endpoint))?,
+            None => ui.show_page(&destroy_page(&plan, endpoint, ui.width()))?,
         }
         outcomes = args.carry_out(session, &plan, global, ui).await?;
         if documents.is_none() && !outcomes.is_empty() {
@@ -75,7 +76,7 @@ impl DestroyArgs {
     async fn plan(&self, session: &Session, ui: &mut Ui) -> Result<DestroyPlan, Ended> {
         let cluster = &session.cluster;
         let options = DestroyOptions {
-            only: self.selection.nodes(cluster, ui)?,
+            only: self.selection.nodes_to_destroy(cluster, ui)?,
             left_over: self.left_over.as_ref().map(|names| names.iter().cloned().collect::<BTreeSet<_>>()),
             break_quorum: self.break_quorum,
             detach_foreign: self.detach_foreign,

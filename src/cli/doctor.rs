@@ -4,7 +4,6 @@ use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
 use super::interrupt::Interrupts;
 use super::session::{ConnectionArgs, Session, with_session};
-use crate::model::TokenId;
 use crate::preflight::{Finding, Needs, State, check, look};
 use crate::proxmox::{Client, Transport};
 use crate::ui::{Ui, findings_json, findings_text, pretty, to_yaml};
@@ -26,7 +25,7 @@ pub(super) async fn doctor(args: &DoctorArgs, global: &GlobalArgs, ui: &mut Ui) 
 async fn examined(session: &Session, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
     let needs = Needs::of(&session.cluster);
     let findings = match &session.client {
-        Ok(client) => match Interrupts::new()?.or(examine(client, &needs, &session.token)).await {
+        Ok(client) => match Interrupts::new()?.or(examine(client, &needs, session)).await {
             Some(findings) => findings,
             None => return Ok(Exit::Interrupted),
         },
@@ -41,9 +40,9 @@ async fn examined(session: &Session, global: &GlobalArgs, ui: &mut Ui) -> io::Re
     Ok(if healthy { Exit::Done } else { Exit::Unhealthy })
 }
 
-async fn examine<T: Transport>(client: &Client<T>, needs: &Needs, token: &TokenId) -> Vec<Finding> {
+async fn examine<T: Transport>(client: &Client<T>, needs: &Needs, session: &Session) -> Vec<Finding> {
     match look(client, needs).await {
-        Ok(seen) => check(needs, &seen, token),
-        Err(error) => vec![Finding::error(error.with_causes(), error.hint())],
+        Ok(seen) => check(needs, &seen, &session.token),
+        Err(error) => vec![Finding::error(error.with_causes(), session.hint(&error))],
     }
 }

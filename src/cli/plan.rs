@@ -4,7 +4,7 @@ use std::io;
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::{Ended, Exit};
 use super::session::{ConnectionArgs, Session, with_session};
-use crate::config::named_nodes;
+use crate::config::{Problem, named_nodes, named_nodes_to_destroy};
 use crate::model::{Cluster, NodeName};
 use crate::observe::{Depth, ask_nodes, observe};
 use crate::plan::{NodePlan, Options, Plan, plan as decide};
@@ -52,14 +52,23 @@ pub(super) struct Selection {
 impl Selection {
     /// The nodes, all when none is named. Every name that is wrong is shown.
     pub(super) fn nodes(&self, cluster: &Cluster, ui: &mut Ui) -> Result<Option<BTreeSet<NodeName>>, Ended> {
-        let Some(names) = &self.only else {
-            return Ok(None);
-        };
-        named_nodes(cluster, names, "--only").map(Some).map_err(|problems| {
-            ui.show_problems(&problems);
-            Ended::With(Exit::WrongInput)
-        })
+        let found = self.only.as_ref().map(|names| named_nodes(cluster, names, "--only"));
+        shown(found, ui)
     }
+
+    /// The same for whoever destroys them, to whom no other name is proposed.
+    pub(super) fn nodes_to_destroy(&self, cluster: &Cluster, ui: &mut Ui) -> Result<Option<BTreeSet<NodeName>>, Ended> {
+        let found = self.only.as_ref().map(|names| named_nodes_to_destroy(cluster, names, "--only"));
+        shown(found, ui)
+    }
+}
+
+/// Shows what is wrong with the names, if something is.
+fn shown<T>(found: Option<Result<T, Vec<Problem>>>, ui: &mut Ui) -> Result<Option<T>, Ended> {
+    found.transpose().map_err(|problems| {
+        ui.show_problems(&problems);
+        Ended::With(Exit::WrongInput)
+    })
 }
 
 pub(super) async fn plan(args: &PlanArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {

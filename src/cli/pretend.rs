@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::world::{load_world, problem};
-use crate::config::Problem;
+use super::world::{load_world, not_kept, problem};
+use crate::config::{Place, Problem, Severity};
 use crate::model::ApiToken;
-use crate::sim::{Adjustments, Certificate, Clock, InProcess, Simulator, Waits, WorldFile};
+use crate::sim::{Adjustments, Certificate, Clock, InProcess, Simulator, Waits, WorldFile, WorldFileError};
 
 /// How many seconds the world lives in one of ours. Talos takes twenty to boot and a clone a dozen: real enough to be
 /// watched, and over after a few seconds.
@@ -34,6 +34,9 @@ pub(super) struct Pretended {
 impl Pretended {
     /// Goes on with the world in the file, or begins the built-in one.
     pub(super) fn open(named: &Path) -> Result<Self, Vec<Problem>> {
+        if is_written(named) && !named.exists() {
+            return Err(vec![absent(named)]);
+        }
         let file = kept_at(named);
         let goes_on = file.exists();
         let begins_with = if goes_on { Some(file.as_path()) } else { Some(named).filter(|named| named.exists()) };
@@ -72,20 +75,35 @@ impl Pretended {
 
     /// Keeps the world as it is now, with all that goes on in it.
     pub(super) fn keep(&self) -> Result<(), Problem> {
-        let hint = || "check the name of the file and who may write there".to_owned();
-        make_folder(&self.file).map_err(|error| problem(&error, hint()))?;
-        let kept = self.simulator.world(|world| WorldFile::keep(world, &self.certificate, &self.file));
-        kept.map_err(|error| problem(&error, hint()))
+        let failed = |source: io::Error| WorldFileError::Keep { path: self.file.clone(), source };
+        let kept = make_folder(&self.file)
+            .map_err(failed)
+            .and_then(|()| self.simulator.world(|world| WorldFile::keep(world, &self.certificate, &self.file)));
+        kept.map_err(|error| not_kept(&self.file, &error))
     }
 }
 
 const BUG: &str = "report this as a bug of pvetalos";
 
+/// Whether the file is one that people write, and not one that a run keeps.
+fn is_written(named: &Path) -> bool {
+    named.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+/// Whoever names a world that he wrote does not want another one.
+fn absent(named: &Path) -> Problem {
+    Problem {
+        severity: Severity::Error,
+        message: "there is no such file".to_owned(),
+        places: vec![Place::Named(format!("--simulate={}", named.display()))],
+        hint: Some("examples/worlds has worlds to begin with; a name that ends in .json begins a new one".to_owned()),
+    }
+}
+
 /// A world that somebody wrote as YAML is only a beginning: it is not written over.
 fn kept_at(named: &Path) -> PathBuf {
-    let is_written = named.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
     match named.file_stem() {
-        Some(stem) if is_written && named.exists() => {
+        Some(stem) if is_written(named) => {
             let mut name = stem.to_owned();
             name.push(".json");
             Path::new(FOLDER).join(name)

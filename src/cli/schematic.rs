@@ -166,6 +166,15 @@ fn url(args: &UrlArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
 }
 
 async fn register(args: &PushArgs, global: &GlobalArgs, ui: &mut Ui) -> io::Result<Exit> {
+    // A real factory would keep what was only meant to be tried out.
+    if global.simulate.is_some() {
+        let hint = "`pvetalos simulate --factory 127.0.0.1:0` serves a factory: name it by `--factory \
+                    http://127.0.0.1:PORT`, without --simulate";
+        let place = Place::Named("--simulate".to_owned());
+        let message = "no schematic is pushed to a factory in a simulation".to_owned();
+        ui.show_problems(&[problem(message, Some(hint.to_owned()), Some(place))]);
+        return Ok(Exit::WrongInput);
+    }
     let Some(schematics) = args.files.read(ui) else {
         return Ok(Exit::WrongInput);
     };

@@ -11,10 +11,10 @@ use super::talos::TalosArgs;
 use super::way::Way;
 use crate::apply::Settings;
 use crate::config::{Connection, Decrypted, Explain, Inputs, Loaded, Problem, Sealed, Undecrypted, load};
-use crate::model::{Cluster, TokenId};
+use crate::model::{Cluster, Endpoint, TokenId};
 use crate::proxmox::task::Pace;
-use crate::proxmox::{Client, HttpsTransport, ProxmoxError, SetupError, Timing, Trust};
-use crate::talos::AnyDial;
+use crate::proxmox::{Client, HttpsTransport, ProxmoxError, RefusalKind, SetupError, Timing, Trust};
+use crate::talos::{AnyDial, Dial as _, NoWay};
 use crate::ui::Ui;
 
 /// How to reach Proxmox, for commands that do.
@@ -30,9 +30,13 @@ pub(super) struct ConnectionArgs {
 /// A cluster, and the ways to its Proxmox and its nodes.
 pub(super) struct Session {
     pub(super) cluster: Cluster,
+    /// Where Proxmox is; nowhere in a simulation.
+    pub(super) endpoint: Option<Endpoint>,
     pub(super) token: TokenId,
     pub(super) client: Result<Client<Way>, SetupError>,
     pub(super) dial: AnyDial,
+    /// Why the nodes cannot be reached, whoever they are. It has been told.
+    pub(super) no_way: Option<NoWay>,
     pretended: Option<Pretended>,
 }
 
@@ -65,11 +69,33 @@ impl Session {
         match Interrupts::new()?.or(work).await {
             Some(Ok(result)) => Ok(result),
             Some(Err(error)) => {
-                ui.show_failure(&error.with_causes(), &error.hint());
+                ui.show_failure(&error.with_causes(), &self.hint(&error));
                 Err(Ended::With(Exit::Failed))
             }
             None => Err(Ended::With(Exit::Interrupted)),
         }
+    }
+
+    /// What the user can do next. A token that is not accepted is named with its place: a forgotten variable stands above
+    /// every file.
+    pub(super) fn hint(&self, error: &ProxmoxError) -> String {
+        let hint = error.hint();
+        let credentials = &self.cluster.proxmox.credentials;
+        match (&credentials.token_id, &credentials.token_secret) {
+            (Some(id), Some(secret)) if self.is_refused_token(error) => {
+                let token = &id.value;
+                if id.origin == secret.origin {
+                    return format!("the token {token} comes from {}; {hint}", id.origin);
+                }
+                format!("the token {token} comes from {}, and its secret from {}; {hint}", id.origin, secret.origin)
+            }
+            _ => hint,
+        }
+    }
+
+    /// Whether a real Proxmox does not accept the token. A simulated one has a token of its own.
+    fn is_refused_token(&self, error: &ProxmoxError) -> bool {
+        self.pretended.is_none() && error.kind() == Some(&RefusalKind::Unauthenticated)
     }
 }
 
@@ -177,9 +203,11 @@ fn simulated(cluster: Cluster, pretended: Pretended) -> Session {
     let simulator = pretended.simulator();
     Session {
         cluster,
+        endpoint: None,
         token: pretended.token.id.clone(),
         client: Ok(Client::new(Way::Simulated(pretended.transport()))),
         dial: AnyDial::new(simulator.guest_network()),
+        no_way: None,
         pretended: Some(pretended),
     }
 }
@@ -218,18 +246,24 @@ async fn real(args: &ConnectionArgs, inputs: Inputs, ui: &mut Ui) -> Result<Sess
         ui.warn(
             "the server's certificate is not verified (--insecure): whoever is in between can steal the token. \
              Pin its fingerprint instead: `pvenode cert info` on the host shows it, \
-             `proxmox: {fingerprints: [\"…\"]}` in pvetalos.yaml trusts it",
+             `fingerprints: [\"…\"]` under `proxmox:` in nodes.yaml or pvetalos.yaml trusts it",
         );
         Trust::Insecure
     } else {
         Trust::of(&connection.trust)
     };
+    let no_way = dial.check().await.err();
+    if let Some(no_way) = &no_way {
+        ui.warn(&format!("{no_way}, so that no node can be reached: {}", NoWay::hint()));
+    }
     let transport = HttpsTransport::new(&connection.endpoint, &connection.token, trust, Timing::default());
     Ok(Session {
         cluster,
+        endpoint: Some(connection.endpoint),
         token: connection.token.id,
         client: transport.map(|transport| Client::new(Way::Https(Arc::new(transport)))),
         dial,
+        no_way,
         pretended: None,
     })
 }

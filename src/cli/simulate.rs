@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use super::args::{GlobalArgs, OutputFormat};
 use super::exit::Exit;
 use super::interrupt::Interrupts;
-use super::world::{load_world, problem};
+use super::world::{load_world, not_kept, problem};
 use crate::config::{NearMiss, Problem, parse_schematic};
 use crate::schematic::Schematic;
 use crate::sim::{Adjustments, FactoryServer, Fault, Simulation, SimulationOptions, Waits, WorldFile, parse_duration};
@@ -148,9 +148,11 @@ async fn serve(
         None => None,
     };
     let keep = || {
-        let kept = args.keep.as_deref().map(|path| simulator.world(|world| WorldFile::keep(world, &certificate, path)));
-        let hint = || "check the name of the file and who may write there".to_owned();
-        kept.unwrap_or(Ok(())).map_err(|error| problem(&error, hint()))
+        let Some(path) = args.keep.as_deref() else {
+            return Ok(());
+        };
+        let kept = simulator.world(|world| WorldFile::keep(world, &certificate, path));
+        kept.map_err(|error| not_kept(path, &error))
     };
     // A file that cannot be written is found out now and not after a day's work.
     if let Err(problem) = keep() {

@@ -94,7 +94,7 @@ async fn watch(
             // A line each, so that whoever reads along knows where one ends.
             Ok(status) if output == OutputFormat::Json => ui.print(&status_json(&status).to_string())?,
             Ok(status) => show(&status, output, ui)?,
-            Err(error) => ui.show_failure(&error.with_causes(), &error.hint()),
+            Err(error) => ui.show_failure(&error.with_causes(), &session.hint(&error)),
         }
         if interrupts.or(tokio::time::sleep(pause)).await.is_none() || ui.is_closed() {
             return Ok(healthy);

@@ -15,6 +15,7 @@ use crate::config::{Place as Location, Problem};
 use crate::model::{Cluster, HostName, Node, SchematicId, StorageId, TalosVersion};
 use crate::proxmox::Client;
 use crate::schematic::{Image, ImageFormat, ImageUrl};
+use crate::talos::NoWay;
 use crate::template::{
     Doomed, Ensured, Event, ImageChecksum, Listed, LocalImage, Place, Settings, Source, Trouble, Want, choose_doomed,
     delete, ensure, inventory,
@@ -119,7 +120,8 @@ struct ShowArgs {
 
 /// Delete templates that pvetalos made
 ///
-/// Refuses while linked clones live on one, and never touches what it did not make.
+/// Refuses while linked clones live on one, and never touches what it did not make. Nothing is deleted while one of the
+/// templates cannot be.
 #[derive(Debug, Args)]
 struct DeleteArgs {
     /// Their numbers or names
@@ -186,6 +188,10 @@ pub(super) async fn make_for(
     let wants = Want::of_nodes(nodes.iter().copied());
     if wants.is_empty() {
         return Ok(());
+    }
+    if let Some(no_way) = &session.no_way {
+        ui.show_failure(&format!("no template is made: {no_way}"), NoWay::hint());
+        return Err(Ended::With(Exit::Failed));
     }
     let pace = session.settings().pace;
     let settings = Settings { enable_import, pace, ..Settings::of_cluster(&session.cluster, &session.token) };
@@ -457,8 +463,11 @@ async fn remove(args: &DeleteArgs, session: &Session, client: &Client<Way>, ui: 
     let problems: Vec<Problem> =
         refused.iter().map(|refused| told(&refused.trouble, Some(refused.name.clone()))).collect();
     ui.show_problems(&problems);
-    if doomed.is_empty() {
-        return Ok(Exit::Failed);
+    if !refused.is_empty() {
+        // Whoever mistook one name may have mistaken the others.
+        ui.say("nothing is deleted");
+        let unclear = refused.iter().any(|refused| refused.is_unclear);
+        return Ok(if unclear { Exit::WrongInput } else { Exit::Failed });
     }
     for one in &doomed {
         ui.say(&format!("to be deleted with its disks:\n{}", listed_text(one.listed())));
@@ -469,9 +478,9 @@ async fn remove(args: &DeleteArgs, session: &Session, client: &Client<Way>, ui: 
         consent(ui, &format!("Type {word} to delete {all}:"), &[&word]).await?;
     }
     let failed = delete_all(&doomed, client, ui).await;
-    Ok(match (failed, refused.len()) {
-        (0, 0) => Exit::Done,
-        (failed, _) if failed == doomed.len() => Exit::Failed,
+    Ok(match failed {
+        0 => Exit::Done,
+        failed if failed == doomed.len() => Exit::Failed,
         _ => Exit::Partial,
     })
 }

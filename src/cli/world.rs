@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use crate::config::{Place, Problem, Severity, parse_document, read_document};
+use crate::config::{Place, Problem, Severity, parse_document, plain_words, read_document};
 use crate::proxmox::with_causes;
-use crate::sim::WorldFile;
+use crate::sim::{WorldFile, WorldFileError};
 
 /// The world that is simulated when none is named; nodes.sample.yaml fits it.
 const BUILT_IN: (&str, &str) = ("one-host.yaml", include_str!("../../examples/worlds/one-host.yaml"));
@@ -20,6 +20,20 @@ pub(super) fn load_world(path: Option<&Path>) -> Result<WorldFile, Vec<Problem>>
         let hint = "examples/worlds has worlds to begin with; a kept one that is broken can be deleted".to_owned();
         vec![Problem { places: vec![Place::Named(name)], ..problem(&error, hint) }]
     })
+}
+
+/// A world that is to be kept in a file, and cannot be.
+pub(super) fn not_kept(file: &Path, error: &WorldFileError) -> Problem {
+    let why = match error {
+        WorldFileError::Keep { source, .. } => plain_words(source),
+        other => with_causes(other),
+    };
+    Problem {
+        severity: Severity::Error,
+        message: format!("the world cannot be kept: {why}"),
+        places: vec![Place::Named(file.display().to_string())],
+        hint: Some("check the name of the file and who may write there".to_owned()),
+    }
 }
 
 /// An error that has no place in a file.

@@ -46,15 +46,15 @@ impl Connection {
         if id {
             problems.push(missing(
                 "the id of the API token is not given",
-                "set PROXMOX_TOKEN_ID to `user@realm!name`, or keep the token in a SOPS file (--secrets); `pvetalos access` prints the \
-                 commands that make one",
+                "set PROXMOX_TOKEN_ID to `user@realm!name`, or keep the token in a file (--token-file) or a SOPS file \
+                 (--secrets); `pvetalos access` prints the commands that make one",
             ));
         }
         if secret {
             problems.push(missing(
                 "the secret of the API token is not given",
                 "set PROXMOX_TOKEN_SECRET, or PROXMOX_TOKEN_SECRET_FILE with the name of a file that holds it, or keep \
-                 the token in a SOPS file (--secrets)",
+                 the token in a file (--token-file) or a SOPS file (--secrets)",
             ));
         }
         problems

@@ -103,6 +103,7 @@ impl Variables<'_> {
             return unusable(format!("{name} and {twin} are both set"), Some("unset one of the two"));
         }
         match (self.read_file)(Path::new(&file)) {
+            Ok(text) if text.trim().is_empty() => unusable(format!("the file that {twin} names is empty"), None),
             Ok(text) => {
                 let origin = Origin::Environment(Arc::from(twin.as_str()));
                 Some(Given::Text { value: text.trim().to_owned(), origin })

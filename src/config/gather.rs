@@ -293,7 +293,7 @@ pub(super) fn shown(path: &Path) -> String {
 }
 
 fn outside(locations: &Locations, variables: &Variables<'_>, problems: &mut Problems) -> Outside {
-    let flag = |value: &String| Given::Text { value: value.clone(), origin: Origin::Flag("--cluster-name") };
+    let flag = |value: &String| Given::Text { value: value.clone(), origin: Origin::Flag("--cluster-name".into()) };
     let name = locations.cluster_name.as_ref().map(flag);
     let mut outside = Outside {
         // Not with its file twin: PVETALOS_CLUSTER_FILE names cluster.yaml.
@@ -303,7 +303,16 @@ fn outside(locations: &Locations, variables: &Variables<'_>, problems: &mut Prob
     };
     if let Some(path) = &locations.token_file {
         outside.token = Some(match read_file(path) {
-            Ok(text) => Given::Text { value: text.trim().to_owned(), origin: Origin::Flag("--token-file") },
+            Ok(text) if text.trim().is_empty() => {
+                let problem =
+                    Problem::error("the file is empty").at(Place::Named(format!("--token-file {}", shown(path))));
+                problems.report(problem.hint("write the token into it, as `user@realm!name=secret`"));
+                Given::Unusable
+            }
+            Ok(text) => {
+                let origin = Origin::Flag(format!("--token-file {}", shown(path)).into());
+                Given::Text { value: text.trim().to_owned(), origin }
+            }
             Err(failure) => {
                 problems.report(failure.problem(path));
                 Given::Unusable
@@ -376,7 +385,7 @@ pub(super) fn read_file(path: &Path) -> Result<String, Failure> {
 }
 
 /// The system's reason without the number that it ends in.
-pub(super) fn plain_words(error: &std::io::Error) -> String {
+pub fn plain_words(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }

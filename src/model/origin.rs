@@ -20,7 +20,8 @@ pub enum Origin {
         key: Arc<str>,
     },
     Environment(Arc<str>),
-    Flag(&'static str),
+    /// A flag, and what it names if that is worth telling.
+    Flag(Arc<str>),
     /// Worked out from other values.
     Derived(&'static str),
     /// Ours, for nodes of one role only when it names one.

@@ -16,6 +16,9 @@ pub struct DestroyPlan {
     pub targets: Vec<Target>,
     /// What has no VM, so that nothing has to be done.
     pub absent: Vec<NodeName>,
+    /// The names under which something is left over, where only that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_over: Option<BTreeSet<NodeName>>,
     /// What cannot be destroyed, a sentence each. Nothing is, while there is any.
     pub obstacles: Vec<Obstacle>,
 }
@@ -115,12 +118,14 @@ pub fn plan_destroy(
         cluster: cluster.name.value.clone(),
         targets: Vec::new(),
         absent: Vec::new(),
+        left_over: None,
         obstacles: Vec::new(),
     };
     if let Some(names) = &options.left_over {
         for name in names {
             add_left_over(&mut plan, cluster, observed, belongings, options, name);
         }
+        plan.left_over = Some(left_over(cluster, observed).into_iter().map(|left| left.node).collect());
         return plan;
     }
     for node in selected(cluster, options) {
@@ -359,5 +364,18 @@ mod tests {
         let left_over = Some(["cp-1".parse().expect("a node's name")].into());
         let options = DestroyOptions { left_over, ..DestroyOptions::default() };
         case("", &options, &["! it is in the files, so that its VM is not left over"]);
+    }
+
+    #[test]
+    fn what_is_left_over_is_named_to_whoever_asks_for_something_else() {
+        let left_over = Some(["worker-8".parse().expect("a node's name")].into());
+        let options = DestroyOptions { left_over, ..DestroyOptions::default() };
+        let observed =
+            observed([own_vm(Power::Running, "description: pvetalos: cluster=home node=worker-9 vmid=4000")]);
+        let plan = plan_destroy(&cluster(""), &observed, &BTreeMap::new(), &options);
+        let names = |names: &mut dyn Iterator<Item = &NodeName>| names.map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(names(&mut plan.absent.iter()), ["worker-8"]);
+        assert_eq!(names(&mut plan.left_over.iter().flatten()), ["worker-9"]);
+        assert!(plan.targets.is_empty() && plan.obstacles.is_empty());
     }
 }

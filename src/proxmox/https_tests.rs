@@ -63,7 +63,8 @@ async fn another_authority_is_not() {
     for part in ["CN=pve1.example.com", "127.0.0.1", "CN=Proxmox Virtual Environment", "valid from 20", &fingerprint] {
         assert!(text.contains(part), "{part} is not in: {text}");
     }
-    assert!(hint.contains(&format!("`proxmox: {{fingerprints: [\"{fingerprint}\"]}}` to pvetalos.yaml")), "{hint}");
+    let pin = format!("add `fingerprints: [\"{fingerprint}\"]` under `proxmox:` in nodes.yaml or pvetalos.yaml");
+    assert!(hint.contains(&pin), "{hint}");
     assert!(hint.contains("`pvenode cert info`"), "{hint}");
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Dial, Direct};
+use super::{Dial, Direct, NoWay};
 
 /// A way that is chosen at run time: straight, through a proxy, or into a simulator.
 #[derive(Clone)]
@@ -23,11 +23,17 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 /// [`Dial`] in the form that a pointer can lead to.
 trait DialBoxed: Send + Sync {
     fn dial_boxed(&self, to: SocketAddr) -> Pin<Box<dyn Future<Output = io::Result<AnyStream>> + Send + '_>>;
+
+    fn check_boxed(&self) -> Pin<Box<dyn Future<Output = Result<(), NoWay>> + Send + '_>>;
 }
 
 impl<D: Dial> DialBoxed for D {
     fn dial_boxed(&self, to: SocketAddr) -> Pin<Box<dyn Future<Output = io::Result<AnyStream>> + Send + '_>> {
         Box::pin(async move { Ok(Box::new(self.dial(to).await?) as AnyStream) })
+    }
+
+    fn check_boxed(&self) -> Pin<Box<dyn Future<Output = Result<(), NoWay>> + Send + '_>> {
+        Box::pin(self.check())
     }
 }
 
@@ -54,5 +60,9 @@ impl Dial for AnyDial {
 
     fn dial(&self, to: SocketAddr) -> impl Future<Output = io::Result<AnyStream>> + Send {
         self.0.dial_boxed(to)
+    }
+
+    fn check(&self) -> impl Future<Output = Result<(), NoWay>> + Send {
+        self.0.check_boxed()
     }
 }

@@ -35,7 +35,7 @@ pub use answer::Answer;
 pub use any_dial::{AnyDial, AnyStream};
 pub use check::{Aspect, Check, Verdict, check, check_certificate};
 pub use diagnosis::{Cause, Certainty, VmFacts, diagnose};
-pub use dial::{Dial, Direct};
+pub use dial::{Dial, Direct, NoWay};
 pub use history::{History, Phase};
 pub use leaf::Leaf;
 pub use pace::Pace;

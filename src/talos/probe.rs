@@ -17,7 +17,7 @@ use super::leaf::{Leaf, MAINTENANCE};
 use super::port::is_answer;
 use super::said::{ask, stage};
 use super::tap::{Opening, Tap};
-use super::{Dial, NodeState, Sighting, Target, root_cause, shown};
+use super::{Dial, NoWay, NodeState, Sighting, Target, root_cause, shown};
 
 /// How long each step of one look may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ fn no_connection(error: &io::Error) -> Sighting {
     if is_answer(error) {
         return Sighting::new(NodeState::Closed, "the connection is refused");
     }
-    Sighting::new(NodeState::Unreachable, root_cause(error))
+    Sighting { no_way: NoWay::within(error).is_some(), ..Sighting::new(NodeState::Unreachable, root_cause(error)) }
 }
 
 /// What TLS itself found, if it was not the connection that failed.

@@ -15,6 +15,8 @@ pub struct Sighting {
     /// What a node in maintenance said about itself.
     pub said: Option<Box<Said>>,
     pub checks: Vec<Check>,
+    /// Whether the look ended on the way, so that it tells nothing of the node.
+    pub no_way: bool,
 }
 
 /// Whether it is the machine that should be there.
@@ -30,7 +32,7 @@ pub enum Identity {
 
 impl Sighting {
     pub(super) fn new(state: NodeState, evidence: impl Into<String>) -> Self {
-        Self { state, evidence: evidence.into(), leaf: None, said: None, checks: Vec::new() }
+        Self { state, evidence: evidence.into(), leaf: None, said: None, checks: Vec::new(), no_way: false }
     }
 
     pub(super) fn with_leaf(mut self, leaf: Leaf) -> Self {

@@ -2,11 +2,13 @@ use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
-use super::Dial;
+use super::{Dial, NoWay};
 
 /// The way through a SOCKS5 proxy (RFC 1928), such as `ssh -D` opens to a host from which the nodes can be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,9 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
+/// How long a proxy may take until it listens: shorter than a look, so that it is told which of the two is silent.
+const OPENS_WITHIN: Duration = Duration::from_millis(1500);
+
 /// The port of a proxy that says none.
 const USUAL_PORT: u16 = 1080;
 
@@ -36,27 +41,72 @@ impl Socks5 {
         Self { host: proxy.ip().to_string(), port: proxy.port() }
     }
 
-    /// Asks the proxy for a connection. Its messages have fixed sizes, so that it can neither fill the memory nor hide
-    /// anything behind its answer; how long it may take is up to the caller, as with any way.
-    async fn ask(stream: &mut TcpStream, to: SocketAddr) -> io::Result<()> {
+    /// Connects to the proxy and agrees with it how to talk. Whatever goes wrong so far is wrong with the proxy.
+    async fn open(&self) -> Result<TcpStream, NoWay> {
+        let opened = async {
+            let connected = TcpStream::connect((self.host.as_str(), self.port)).await;
+            let mut stream = connected.map_err(|error| self.lost(&error))?;
+            stream.set_nodelay(true).map_err(|error| self.lost(&error))?;
+            let choice = Self::greet(&mut stream).await.map_err(|error| self.lost(&error))?;
+            match choice {
+                [VERSION, NO_AUTHENTICATION] => Ok(stream),
+                [VERSION, _] => Err(self.no_way("wants a user name and a password")),
+                _ => Err(self.no_way("does not speak SOCKS5")),
+            }
+        };
+        match timeout(OPENS_WITHIN, opened).await {
+            Ok(opened) => opened,
+            Err(_) => Err(self.no_way(format_args!("does not answer within {OPENS_WITHIN:?}"))),
+        }
+    }
+
+    async fn greet(stream: &mut TcpStream) -> io::Result<[u8; 2]> {
         stream.write_all(&[VERSION, 1, NO_AUTHENTICATION]).await?;
         let mut choice = [0; 2];
         stream.read_exact(&mut choice).await?;
-        match choice {
-            [VERSION, NO_AUTHENTICATION] => {}
-            [VERSION, _] => return Err(io::Error::other("the proxy wants a user name and a password")),
-            _ => return Err(io::Error::other("the proxy does not speak SOCKS5")),
-        }
+        Ok(choice)
+    }
+
+    /// Asks the proxy for a connection. Its messages have fixed sizes, so that it can neither fill the memory nor hide
+    /// anything behind its answer; how long it may take is up to the caller, as with any way.
+    async fn ask(&self, stream: &mut TcpStream, to: SocketAddr) -> io::Result<()> {
         stream.write_all(&request(to)).await?;
         let mut answer = [0; 4];
         stream.read_exact(&mut answer).await?;
         let [VERSION, reply, 0, kind] = answer else {
-            return Err(io::Error::other("the proxy does not speak SOCKS5"));
+            return Err(self.no_way("does not speak SOCKS5").into());
         };
-        if reply != 0 {
-            return Err(refusal(reply));
+        match reply {
+            0 => {}
+            2 => return Err(self.no_way("forbids the connection by its rules").into()),
+            7 => return Err(self.no_way("makes no connections").into()),
+            8 => return Err(self.no_way("does not know this kind of address").into()),
+            reply => return Err(refusal(reply)),
         }
-        skip_address(stream, kind).await
+        let length = match kind {
+            IPV4 => 4,
+            IPV6 => 16,
+            NAME => usize::from(stream.read_u8().await?),
+            _ => return Err(self.no_way("does not speak SOCKS5").into()),
+        };
+        // The address that the proxy connects from: nothing depends on it.
+        let mut address = [0; u8::MAX as usize + 2];
+        stream.read_exact(&mut address[..length + 2]).await?;
+        Ok(())
+    }
+
+    fn no_way(&self, what: impl fmt::Display) -> NoWay {
+        NoWay::new(format!("the proxy {self} {what}"))
+    }
+
+    /// The connection to the proxy itself failed.
+    fn lost(&self, error: &io::Error) -> NoWay {
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            return self.no_way("hung up");
+        }
+        let text = error.to_string();
+        let reason = text.split(" (os error").next().unwrap_or(&text).to_lowercase();
+        self.no_way(format_args!("does not answer: {reason}"))
     }
 }
 
@@ -79,27 +129,12 @@ fn request(to: SocketAddr) -> Vec<u8> {
 /// What the proxy met on the way, as the error that a direct connection would have ended with.
 fn refusal(reply: u8) -> io::Error {
     match reply {
-        2 => io::Error::new(io::ErrorKind::PermissionDenied, "the proxy's rules forbid the connection"),
         3 => io::ErrorKind::NetworkUnreachable.into(),
         4 => io::ErrorKind::HostUnreachable.into(),
         5 => io::ErrorKind::ConnectionRefused.into(),
         6 => io::Error::new(io::ErrorKind::TimedOut, "the proxy got no answer in time"),
-        8 => io::Error::new(io::ErrorKind::Unsupported, "the proxy does not know this kind of address"),
         _ => io::Error::other("the proxy cannot connect"),
     }
-}
-
-/// Reads over the address that the proxy connects from; nothing depends on it.
-async fn skip_address(stream: &mut TcpStream, kind: u8) -> io::Result<()> {
-    let length = match kind {
-        IPV4 => 4,
-        IPV6 => 16,
-        NAME => usize::from(stream.read_u8().await?),
-        _ => return Err(io::Error::other("the proxy does not speak SOCKS5")),
-    };
-    let mut address = [0; u8::MAX as usize + 2];
-    stream.read_exact(&mut address[..length + 2]).await?;
-    Ok(())
 }
 
 impl Dial for Socks5 {
@@ -107,15 +142,16 @@ impl Dial for Socks5 {
 
     async fn dial(&self, to: SocketAddr) -> io::Result<TcpStream> {
         // What is wrong with the proxy says nothing about the node, and must not look as if it did.
-        let absent = |error: io::Error| io::Error::other(format!("the proxy {self} does not answer: {error}"));
-        let mut stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(absent)?;
-        stream.set_nodelay(true)?;
-        Self::ask(&mut stream, to).await.map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => io::Error::other(format!("the proxy {self} hung up")),
-            _ if error.raw_os_error().is_some() => absent(error),
-            _ => error,
+        let mut stream = self.open().await?;
+        self.ask(&mut stream, to).await.map_err(|error| {
+            let is_proxy = error.kind() == io::ErrorKind::UnexpectedEof || error.raw_os_error().is_some();
+            if is_proxy { self.lost(&error).into() } else { error }
         })?;
         Ok(stream)
+    }
+
+    async fn check(&self) -> Result<(), NoWay> {
+        self.open().await.map(drop)
     }
 }
 
@@ -146,10 +182,7 @@ impl fmt::Display for Socks5 {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tokio::net::TcpListener;
-    use tokio::time::timeout;
 
     use super::*;
 
@@ -199,16 +232,38 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_is_no_proxy_is_told_from_a_node_that_refuses() {
-        let text = async |says: &'static [u8]| through(says, true).await.map(drop).map_err(|error| error.to_string());
-        assert_eq!(text(b"HTTP/1.1 400").await, Err("the proxy does not speak SOCKS5".to_owned()));
-        assert_eq!(text(&[5, 255]).await, Err("the proxy wants a user name and a password".to_owned()));
-        assert_eq!(text(&[5, 0, 5, 0, 0, 9]).await, Err("the proxy does not speak SOCKS5".to_owned()));
-        assert!(text(&[5]).await.is_err_and(|text| text.ends_with("hung up")));
+        let text = async |says: &'static [u8]| {
+            let error = through(says, true).await.map(drop).expect_err("there is no way");
+            assert!(NoWay::within(&error).is_some(), "{error}");
+            error.to_string()
+        };
+        let told = |text: String, end: &str| {
+            assert!(text.starts_with("the proxy socks5://127.0.0.1:") && text.ends_with(end), "{text}");
+        };
+        told(text(b"HTTP/1.1 400").await, "does not speak SOCKS5");
+        told(text(&[5, 255]).await, "wants a user name and a password");
+        told(text(&[5, 0, 5, 0, 0, 9]).await, "does not speak SOCKS5");
+        told(text(&[5, 0, 5, 2, 0, 1]).await, "forbids the connection by its rules");
+        told(text(&[5]).await, "hung up");
+        told(text(&[5, 0, 5]).await, "hung up");
+    }
 
+    #[tokio::test]
+    async fn a_closed_proxy_is_no_closed_node() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let proxy = Socks5::new(listener.local_addr().expect("it is bound"));
         drop(listener);
         let error = proxy.dial("192.0.2.7:50000".parse().expect("an address")).await.expect_err("nobody listens");
-        assert_eq!(error.kind(), io::ErrorKind::Other, "a closed proxy is no closed node: {error}");
+        assert!(NoWay::within(&error).is_some(), "{error}");
+        let sentence = format!("the proxy {proxy} does not answer: connection refused");
+        assert_eq!(proxy.check().await, Err(NoWay::new(sentence)));
+    }
+
+    #[tokio::test]
+    async fn a_proxy_that_never_says_anything_is_closed_too() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let proxy = Socks5::new(listener.local_addr().expect("it is bound"));
+        let no_way = proxy.check().await.expect_err("it says nothing").to_string();
+        assert!(no_way.ends_with("does not answer within 1.5s"), "{no_way}");
     }
 }

@@ -18,6 +18,8 @@ impl Doomed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub name: String,
+    /// Whether the name is not that of exactly one template.
+    pub is_unclear: bool,
     pub trouble: Trouble,
 }
 
@@ -25,34 +27,36 @@ pub struct Refused {
 pub fn choose_doomed(names: &[String], all: &[Listed]) -> (Vec<Doomed>, Vec<Refused>) {
     let (mut doomed, mut refused): (Vec<Doomed>, Vec<Refused>) = (Vec::new(), Vec::new());
     for name in names {
-        match chosen(name, all) {
-            Ok(listed) if doomed.iter().any(|known| known.0.vmid == listed.vmid) => {}
-            Ok(listed) => doomed.push(Doomed(listed.clone())),
-            Err(trouble) => refused.push(Refused { name: name.clone(), trouble }),
+        let mut refuse = |is_unclear, trouble| refused.push(Refused { name: name.clone(), is_unclear, trouble });
+        match called(name, all) {
+            Ok(listed) => match may_go(listed) {
+                Ok(()) if doomed.iter().any(|known| known.0.vmid == listed.vmid) => {}
+                Ok(()) => doomed.push(Doomed(listed.clone())),
+                Err(trouble) => refuse(false, trouble),
+            },
+            Err(trouble) => refuse(true, trouble),
         }
     }
     (doomed, refused)
 }
 
-fn chosen<'l>(name: &str, all: &'l [Listed]) -> Result<&'l Listed, Trouble> {
+fn called<'l>(name: &str, all: &'l [Listed]) -> Result<&'l Listed, Trouble> {
     let found: Vec<&Listed> =
         all.iter().filter(|listed| listed.vmid.to_string() == name || listed.name == name).collect();
-    let listed = match found.as_slice() {
-        [one] => *one,
+    match found.as_slice() {
+        [one] => Ok(*one),
         [] => {
             let fix = "`pvetalos template list` shows those that there are";
-            return Err(Trouble::new(format!("there is no template {name}"), fix));
+            Err(Trouble::new(format!("there is no template {name}"), fix))
         }
         several => {
             let ids: Vec<String> = several.iter().map(|listed| format!("{} on {}", listed.vmid, listed.host)).collect();
-            return Err(Trouble::new(
+            Err(Trouble::new(
                 format!("{} templates are called {name}", several.len()),
                 format!("give the number: {}", ids.join(", ")),
-            ));
+            ))
         }
-    };
-    may_go(listed)?;
-    Ok(listed)
+    }
 }
 
 fn may_go(listed: &Listed) -> Result<(), Trouble> {

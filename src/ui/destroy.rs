@@ -1,12 +1,18 @@
-use serde_json::Value;
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
 
 use super::json::versioned;
 use super::page::{Page, Tone};
+use crate::model::{Endpoint, NodeName};
 use crate::plan::{DestroyPlan, Target};
 
-/// What would be destroyed, for people: VMs, the volumes that go and that stay, and what stands in the way.
-pub fn destroy_page(plan: &DestroyPlan, width: usize) -> Page {
+/// What would be destroyed, for people: VMs, the volumes that go and that stay, and what stands in the way. Where it
+/// would be comes first; without an address it is the simulation.
+pub fn destroy_page(plan: &DestroyPlan, endpoint: Option<&Endpoint>, width: usize) -> Page {
     let mut page = Page::new(width);
+    let place = endpoint.map_or_else(|| "in the simulation".to_owned(), |endpoint| format!("at {endpoint}"));
+    page.put(Tone::Strong, &format!("cluster {} {place}", plan.cluster)).end_line().end_line();
     let targets = plan.targets.iter().map(|target| &target.node);
     let names = targets.chain(&plan.absent).chain(plan.obstacles.iter().map(|obstacle| &obstacle.node));
     let column = names.map(|name| name.as_str().len()).max().unwrap_or(0) + 4;
@@ -25,12 +31,18 @@ pub fn destroy_page(plan: &DestroyPlan, width: usize) -> Page {
     }
     for name in &plan.absent {
         begin(&mut page, "=", Tone::Faint, name.as_str());
-        page.put(Tone::Faint, "has no VM of ours").end_line();
+        match plan.left_over {
+            Some(_) => page.put(Tone::Doubt, "nothing is left over under this name").end_line(),
+            None => page.put(Tone::Faint, "has no VM of ours").end_line(),
+        };
     }
     for obstacle in &plan.obstacles {
         begin(&mut page, "!", Tone::Bad, obstacle.node.as_str());
         page.put(Tone::Bad, &obstacle.message).end_line();
         page.put(Tone::Plain, &format!("{:column$}fix: {}", "", obstacle.fix)).end_line();
+    }
+    if let Some(left_over) = plan.left_over.as_ref().filter(|_| !plan.absent.is_empty()) {
+        page.gap().paragraph(0, "", Tone::Plain, &left_over_line(left_over));
     }
     page.gap().put(Tone::Strong, &counts_line(plan)).end_line();
     page
@@ -41,6 +53,15 @@ fn headline(target: &Target) -> String {
     let ha = if *ha_managed { ", managed by HA" } else { "" };
     let purge = if *purge { ", also taken out of backup jobs, replication and HA" } else { "" };
     format!("VM {vmid} on {host}, {power}{ha}{purge}")
+}
+
+/// A name that is gone cannot be told from one that never was, so that the reader is shown what there is.
+fn left_over_line(names: &BTreeSet<NodeName>) -> String {
+    let names: Vec<&str> = names.iter().map(NodeName::as_str).collect();
+    match names.as_slice() {
+        [] => "Nothing of this cluster is left over.".to_owned(),
+        names => format!("What is left over of this cluster: {}", names.join(", ")),
+    }
 }
 
 fn counts_line(plan: &DestroyPlan) -> String {
@@ -56,9 +77,11 @@ fn counts_line(plan: &DestroyPlan) -> String {
     }
 }
 
-/// The same for programs.
-pub fn destroy_json(plan: &DestroyPlan) -> Value {
-    versioned(plan)
+/// The same for programs. In the simulation the address is null.
+pub fn destroy_json(plan: &DestroyPlan, endpoint: Option<&Endpoint>) -> Value {
+    let mut document = versioned(plan);
+    document["endpoint"] = json!(endpoint);
+    document
 }
 
 #[cfg(test)]
@@ -67,7 +90,7 @@ mod tests {
     use std::str::FromStr;
 
     use super::*;
-    use crate::model::{Mark, NodeName, VmId};
+    use crate::model::{Mark, VmId};
     use crate::plan::{Identity, Obstacle, Staying};
 
     fn parsed<T: FromStr<Err: Display>>(text: &str) -> T {
@@ -91,7 +114,28 @@ mod tests {
     }
 
     fn plan(targets: Vec<Target>) -> DestroyPlan {
-        DestroyPlan { cluster: parsed("home"), targets, absent: vec![parsed("worker-2")], obstacles: Vec::new() }
+        DestroyPlan {
+            cluster: parsed("home"),
+            targets,
+            absent: vec![parsed("worker-2")],
+            left_over: None,
+            obstacles: Vec::new(),
+        }
+    }
+
+    fn page(plan: &DestroyPlan) -> String {
+        destroy_page(plan, Some(&parsed("pve.example.com")), 80).plain()
+    }
+
+    #[test]
+    fn the_first_line_and_the_document_tell_where_it_would_be() {
+        let plan = plan(Vec::new());
+        let endpoint = parsed("https://pve.example.com");
+        let first = |endpoint| destroy_page(&plan, endpoint, 80).plain().lines().next().map(str::to_owned);
+        assert_eq!(first(Some(&endpoint)).as_deref(), Some("cluster home at https://pve.example.com:8006"));
+        assert_eq!(first(None).as_deref(), Some("cluster home in the simulation"));
+        assert_eq!(destroy_json(&plan, Some(&endpoint))["endpoint"], "https://pve.example.com:8006");
+        assert_eq!(destroy_json(&plan, None)["endpoint"], Value::Null);
     }
 
     #[test]
@@ -106,7 +150,9 @@ mod tests {
             purge: true,
             ..target("cp-1", 4000)
         };
-        insta::assert_snapshot!(destroy_page(&plan(vec![holds, target("worker-1", 4001)]), 80).plain(), @"
+        insta::assert_snapshot!(page(&plan(vec![holds, target("worker-1", 4001)])), @"
+        cluster home at https://pve.example.com:8006
+
         - cp-1      VM 4000 on pve1, running, managed by HA, also taken out of backup jobs, replication and HA
                     goes   local-lvm:vm-4000-disk-0, local-lvm:vm-4000-disk-1,
                            local-lvm:vm-4000-disk-2
@@ -122,6 +168,32 @@ mod tests {
     }
 
     #[test]
+    fn a_name_under_which_nothing_is_left_over_is_told_with_those_that_are() {
+        let asked = |names: &[&str]| {
+            let left_over = Some(names.iter().map(|name| parsed(name)).collect());
+            page(&DestroyPlan { left_over, ..plan(Vec::new()) })
+        };
+        insta::assert_snapshot!(asked(&["worker-8", "worker-9"]), @"
+        cluster home at https://pve.example.com:8006
+
+        = worker-2  nothing is left over under this name
+
+        What is left over of this cluster: worker-8, worker-9
+
+        Destroy: nothing to destroy
+        ");
+        insta::assert_snapshot!(asked(&[]), @"
+        cluster home at https://pve.example.com:8006
+
+        = worker-2  nothing is left over under this name
+
+        Nothing of this cluster is left over.
+
+        Destroy: nothing to destroy
+        ");
+    }
+
+    #[test]
     fn an_obstacle_is_told_with_what_to_do() {
         let obstacle = Obstacle {
             node: parsed("cp-1"),
@@ -129,7 +201,9 @@ mod tests {
             fix: "switch it off: `qm set 4000 --protection 0` on pve1".to_owned(),
         };
         let plan = DestroyPlan { obstacles: vec![obstacle], ..plan(vec![target("cp-1", 4000)]) };
-        insta::assert_snapshot!(destroy_page(&plan, 80).plain(), @"
+        insta::assert_snapshot!(page(&plan), @"
+        cluster home at https://pve.example.com:8006
+
         - cp-1      VM 4000 on pve1, running
                     goes   local-lvm:vm-4000-disk-0, local-lvm:vm-4000-disk-1,
                            local-lvm:vm-4000-disk-2

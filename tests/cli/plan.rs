@@ -126,6 +126,19 @@ fn a_broken_world_is_wrong_input_with_its_place() {
 }
 
 #[test]
+fn a_world_that_is_not_there_or_cannot_be_kept_is_wrong_input_with_its_name() {
+    let workdir = Workdir::with_nodes(NODES).file("flat", "");
+    let typo = workdir.run(["plan", "--simulate=typo.yaml"]);
+    assert_eq!((typo.exit, typo.stdout.as_str()), (2, ""), "{typo}");
+    assert!(typo.stderr.contains("there is no such file\n--> --simulate=typo.yaml"), "{typo}");
+    assert!(typo.stderr.contains("examples/worlds") && !workdir.path().join("typo.yaml").exists(), "{typo}");
+    // A file where a folder should be is in the way of everybody, root included.
+    let unkept = workdir.run(["plan", "--simulate=flat/world.json"]);
+    assert_eq!(unkept.exit, 2, "{unkept}");
+    assert!(unkept.stderr.contains("the world cannot be kept: not a directory\n--> flat/world.json"), "{unkept}");
+}
+
+#[test]
 fn a_simulation_asks_for_no_credentials_and_heeds_none() {
     let workdir = Workdir::new().env("PROXMOX_TOKEN_ID", "nonsense").env("PROXMOX_ENDPOINT", "http://nonsense");
     let run = workdir.run(["plan", "--simulate", "-q"]);
@@ -230,6 +243,8 @@ fn a_wrong_token_and_a_strange_certificate_end_it_before_anything_is_said_twice(
         assert_eq!((run.exit, run.stdout.as_str()), (1, ""), "{command}: {run}");
         assert_eq!(run.stderr.matches("error:").count(), 1, "{run}");
         assert!(run.stderr.contains("pveum user token list") && !run.stderr.contains("4444"), "{run}");
+        let places = "comes from environment PROXMOX_TOKEN_ID, and its secret from environment PROXMOX_TOKEN_SECRET";
+        assert!(run.stderr.contains(&format!("the token {} {places}", simulated.says("token_id"))), "{run}");
     }
     let run = simulated.unpinned(NODES).run(["plan", "-q"]);
     assert_eq!(run.exit, 1);

@@ -69,6 +69,14 @@ fn what_proxmox_could_not_use_is_refused_with_what_it_can() {
 }
 
 #[test]
+fn nothing_is_pushed_to_a_real_factory_in_a_simulation() {
+    let file = "examples/schematics/qemu-guest-agent.yaml";
+    let run = in_repository(&["schematic", "push", file, "--simulate", "--factory", "http://127.0.0.1:1"]);
+    assert_eq!((run.exit, run.stdout.as_str()), (2, ""), "{run}");
+    assert!(run.stderr.contains("pvetalos simulate --factory") && !run.stderr.contains("does not answer"), "{run}");
+}
+
+#[test]
 fn a_factory_that_does_not_answer_is_told_with_the_way_around() {
     let file = "examples/schematics/qemu-guest-agent.yaml";
     let run = in_repository(&["schematic", "push", file, "--factory", "http://127.0.0.1:1"]);

@@ -159,6 +159,22 @@ fn a_token_file_holds_both_halves() {
 }
 
 #[test]
+fn a_token_file_without_a_token_is_named() {
+    let of =
+        |text: &str| Workdir::with_nodes(GOOD).file("my-token", text).run(["validate", "--token-file", "my-token"]);
+    let empty = of(" \n");
+    assert_eq!(empty.exit, 2, "{empty}");
+    assert!(empty.stderr.contains("the file is empty\n--> --token-file my-token"), "{empty}");
+    let secret_alone = of(SECRET);
+    assert_eq!(secret_alone.exit, 2, "{secret_alone}");
+    assert!(secret_alone.stderr.contains("--> --token-file my-token"), "{secret_alone}");
+    assert_hidden(&secret_alone);
+    let twin = Workdir::with_nodes(GOOD).file("my-token", "\n").env("PROXMOX_TOKEN_SECRET_FILE", "my-token");
+    let empty = twin.run(["validate"]);
+    assert!(empty.stderr.contains("the file that PROXMOX_TOKEN_SECRET_FILE names is empty"), "{empty}");
+}
+
+#[test]
 fn a_variable_and_its_file_twin_exclude_each_other() {
     let workdir = Workdir::with_nodes(GOOD)
         .file("secret", SECRET)

@@ -123,7 +123,10 @@ fn only_so_many_faults_are_drawn_as_fit_the_requests() {
 fn a_world_that_cannot_be_kept_is_exit_1_at_once() {
     let run = Workdir::new().run(["simulate", "--listen", "127.0.0.1:0", "--keep", "no/such/folder/world.json"]);
     assert_eq!((run.exit, run.stdout.as_str()), (1, ""), "{run}");
-    assert!(run.stderr.contains("cannot keep the world in no/such/folder/world.json"), "{run}");
+    assert!(
+        run.stderr.contains("the world cannot be kept: no such file or directory\n--> no/such/folder/world.json"),
+        "{run}"
+    );
 }
 
 #[test]

@@ -206,6 +206,13 @@ fn what_is_left_over_goes_by_its_name_alone() {
     assert!(plan.stdout.contains("`pvetalos destroy --left-over worker-1`"), "{plan}");
     let wrong = on(&workdir, &["destroy", "--yes", "--left-over", "cp-1"]);
     assert_eq!(wrong.exit, 3, "{wrong}");
+    assert!(wrong.stdout.contains("it is in the files, so that its VM is not left over"), "{wrong}");
+    let gone = on(&workdir, &["destroy", "--yes", "--only", "worker-1"]);
+    assert_eq!((gone.exit, gone.stdout.as_str()), (2, ""), "{gone}");
+    assert!(gone.stderr.contains("`--left-over worker-1`") && !gone.stderr.contains("did you mean"), "{gone}");
+    let typo = on(&workdir, &["destroy", "--yes", "--left-over", "worker-11"]);
+    assert_eq!(typo.exit, 0, "absence is success: {typo}");
+    insta::assert_snapshot!("left_over_under_another_name", typo);
     let run = on(&workdir, &["destroy", "--yes", "--left-over", "worker-1,worker-9", "-o", "json"]);
     assert_eq!(run.exit, 0, "{run}");
     let last: Value = serde_json::from_str(run.stdout.lines().last().expect("there are lines")).expect("it is JSON");
@@ -247,6 +254,31 @@ fn ctrl_c_names_what_goes_on_and_the_next_run_goes_on_with_it() {
     assert!(joined.stdout.contains("+ worker-2  join VM"), "{joined}");
 }
 
+#[test]
+fn a_proxy_that_does_not_answer_is_noticed_before_anything_is_changed() {
+    let simulated = Simulated::three_hosts();
+    let dead = simulated.workdir(RACK).env("PVETALOS_TALOS_PROXY", "socks5://127.0.0.1:1");
+    let run = dead.run(["provision", "-q"]);
+    assert_eq!(run.exit, 1, "{run}");
+    insta::assert_snapshot!("provision_through_a_dead_proxy", timeless(&run));
+    let missing = RACK.replace(
+        "talos_template: talos-1.12.0",
+        "talos_version: 1.13.9, schematic_id: 376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba",
+    );
+    let dead = dead.file("nodes.yaml", missing);
+    let run = dead.run(["provision", "-q", "--create-template"]);
+    assert_eq!((run.exit, run.stdout.as_str()), (1, ""), "{run}");
+    assert!(run.stderr.contains("no template is made: the proxy socks5://127.0.0.1:1 does not answer"), "{run}");
+    for (command, exit) in [("plan", 3), ("status", 0), ("output", 0), ("destroy", 0)] {
+        let run = dead.run([command, "-q"]);
+        assert_eq!((run.exit, run.stderr.matches("127.0.0.1:1 does not answer").count()), (exit, 1), "{run}");
+    }
+    let alive = simulated.workdir(RACK).env("PVETALOS_TALOS_PROXY", simulated.says("talos_proxy"));
+    let run = alive.run(["plan", "-q", "--exit-code"]);
+    assert_eq!((run.exit, run.stderr.as_str()), (4, ""), "nothing was made: {run}");
+    assert!(run.stdout.contains("3 to create"), "{run}");
+}
+
 /// Nobody is at these addresses, anywhere, so that nothing is waited for.
 const RACK: &str = "\
 name: rack
@@ -281,5 +313,7 @@ fn the_same_story_is_told_over_the_network() {
     assert_eq!(status.stdout.matches("running").count(), 3, "{status}");
     let destroy = workdir.run(["destroy", "-q", "--yes"]);
     assert_eq!(destroy.exit, 0, "{destroy}");
+    let place = format!("cluster rack at {}\n", simulated.says("endpoint"));
+    assert!(destroy.stdout.starts_with(&place), "{destroy}");
     assert!(workdir.run(["destroy", "-q"]).stdout.contains("nothing to destroy"));
 }

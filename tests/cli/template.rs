@@ -40,6 +40,10 @@ fn a_fresh_host_gets_its_template_which_is_shown_and_deleted_again() {
     let unasked = workdir.run(["template", "delete", "9000"]);
     assert_eq!(unasked.exit, 1);
     assert!(unasked.stderr.contains("nobody is there to be asked"), "{unasked}");
+    let typo = workdir.run(["template", "delete", "9000", "talos-1.12.O", "--yes"]);
+    assert_eq!(typo.exit, 2, "{typo}");
+    assert!(typo.stderr.contains("there is no template talos-1.12.O"), "{typo}");
+    assert!(typo.stderr.ends_with("nothing is deleted\n"), "{typo}");
     let deleted = workdir.run(["template", "delete", "9000", "--yes"]);
     assert_eq!(deleted.exit, 0, "{deleted}");
     assert_eq!(workdir.run(["template", "list"]).stdout, "no templates\n");

@@ -8,6 +8,7 @@ use pvetalos::observe::{Depth, ask_nodes, observe};
 use pvetalos::plan::{self, DestroyOptions, DestroyPlan, Observed, Options, Plan};
 use pvetalos::proxmox::{Client, ProxmoxError};
 use pvetalos::sim::{Clock, InProcess, Simulator, Waits, World, WorldFile};
+use pvetalos::talos::Dial;
 use serde_json::{Value, json};
 
 /// A simulated cluster, and whoever works with it, in one process and on paused time.
@@ -94,9 +95,13 @@ impl Lab {
 
     /// Does what a plan says, which may have been made a while ago.
     pub(crate) async fn apply(&self, plan: &Plan) -> Vec<Outcome> {
-        let network = self.simulator.guest_network();
+        self.apply_over(&self.simulator.guest_network(), plan).await
+    }
+
+    /// The same over another way to the nodes.
+    pub(crate) async fn apply_over(&self, dial: &impl Dial, plan: &Plan) -> Vec<Outcome> {
         let (settings, never) = (Settings::default(), Stopped::never());
-        apply::apply(&self.client(), &network, &self.cluster, plan, &settings, &never, &|_: Event| ()).await
+        apply::apply(&self.client(), dial, &self.cluster, plan, &settings, &never, &|_: Event| ()).await
     }
 
     pub(crate) async fn plan_destroy(&self, options: &DestroyOptions) -> Result<DestroyPlan, ProxmoxError> {

@@ -1,12 +1,16 @@
 //! What is not ours is never touched, however much it looks like it.
 
 use std::collections::BTreeSet;
+use std::io;
+use std::net::SocketAddr;
 
 use pvetalos::apply::{End, Outcome};
 use pvetalos::model::NodeName;
 use pvetalos::plan::{DestroyOptions, DestroyPlan, NodePlan, Options, Verdict};
 use pvetalos::proxmox::request::Method;
+use pvetalos::talos::{Dial, NoWay};
 use serde_json::{Value, json};
+use tokio::io::DuplexStream;
 
 use crate::lab::{Lab, ONE_HOST, THREE_HOSTS, cluster, options, world};
 
@@ -129,6 +133,31 @@ async fn a_number_that_a_stranger_has_is_left_to_him() {
     left_alone(FILE, "vms", stranger, "VM 5001 on pve (nas) has the number of this node", Claims::Nothing).await;
     let container = json!({ "5001": { "name": "cp-1", "running": true } });
     left_alone(FILE, "containers", container, "5001 is the number of a container on pve", Claims::Nothing).await;
+}
+
+/// A proxy that is there in the beginning and gone when the first node is looked at.
+struct Vanished;
+
+impl Dial for Vanished {
+    type Stream = DuplexStream;
+
+    async fn dial(&self, _: SocketAddr) -> io::Result<DuplexStream> {
+        Err(NoWay::new("the proxy socks5://127.0.0.1:1080 hung up").into())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_address_that_could_not_be_checked_is_not_taken_for_free() {
+    let lab = Lab::new(world(ONE_HOST), FILE);
+    let plan = lab.plan(&options()).await.expect("Proxmox answers");
+    for outcome in lab.apply_over(&Vanished, &plan).await {
+        let End::Failed { failure } = outcome.end else {
+            panic!("{} has failed", outcome.node);
+        };
+        assert!(failure.message.ends_with("is free: the proxy socks5://127.0.0.1:1080 hung up"), "{}", failure.message);
+    }
+    assert!(lab.made().is_empty());
+    lab.check_promises();
 }
 
 #[tokio::test(start_paused = true)]

@@ -37,8 +37,8 @@ pub enum Distrust {
 impl CertificateProblem {
     /// What the user can do next, in one sentence.
     pub fn hint(&self) -> String {
-        let line = format!("`proxmox: {{fingerprints: [\"{}\"]}}`", self.presented.fingerprint);
-        let pin = format!("{line} to pvetalos.yaml");
+        let line = format!("`fingerprints: [\"{}\"]`", self.presented.fingerprint);
+        let pin = format!("{line} under `proxmox:` in nodes.yaml or pvetalos.yaml");
         let compare = "if `pvenode cert info` on the host shows the same SHA-256 fingerprint";
         match &self.distrust {
             Distrust::UnknownIssuer { ca_file: None } | Distrust::Other(_) => format!(
@@ -64,7 +64,9 @@ impl CertificateProblem {
                 format!("check the clocks of this machine and of the host, or, {compare}, add {pin}")
             }
             Distrust::OtherFingerprint { .. } => {
-                format!("somebody may be in between: only {compare}, replace the pin in pvetalos.yaml by {line}")
+                format!(
+                    "somebody may be in between: only {compare}, replace the pin under `proxmox:` in nodes.yaml or pvetalos.yaml by {line}"
+                )
             }
         }
     }
