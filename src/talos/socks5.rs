@@ -99,6 +99,13 @@ impl Socks5 {
         NoWay::new(format!("the proxy {self} {what}"))
     }
 
+    /// The proxy works, and ends the connection instead of saying what it met: that is how `ssh -D` tells that nobody
+    /// takes it.
+    fn nobody_there(&self) -> io::Error {
+        let text = format!("nobody takes the connection there: the proxy {self} hung up");
+        io::Error::new(io::ErrorKind::HostUnreachable, text)
+    }
+
     /// The connection to the proxy itself failed.
     fn lost(&self, error: &io::Error) -> NoWay {
         if error.kind() == io::ErrorKind::UnexpectedEof {
@@ -144,8 +151,8 @@ impl Dial for Socks5 {
         // What is wrong with the proxy says nothing about the node, and must not look as if it did.
         let mut stream = self.open().await?;
         self.ask(&mut stream, to).await.map_err(|error| {
-            let is_proxy = error.kind() == io::ErrorKind::UnexpectedEof || error.raw_os_error().is_some();
-            if is_proxy { self.lost(&error).into() } else { error }
+            let hung_up = error.kind() == io::ErrorKind::UnexpectedEof || error.raw_os_error().is_some();
+            if hung_up { self.nobody_there() } else { error }
         })?;
         Ok(stream)
     }
@@ -245,7 +252,16 @@ mod tests {
         told(text(&[5, 0, 5, 0, 0, 9]).await, "does not speak SOCKS5");
         told(text(&[5, 0, 5, 2, 0, 1]).await, "forbids the connection by its rules");
         told(text(&[5]).await, "hung up");
-        told(text(&[5, 0, 5]).await, "hung up");
+    }
+
+    /// As `ssh -D` does, which has no other way to say that nobody is there.
+    #[tokio::test]
+    async fn a_proxy_that_hangs_up_when_asked_is_open_and_reaches_nobody() {
+        for says in [&[5, 0][..], &[5, 0, 5]] {
+            let error = through(says, true).await.map(drop).expect_err("there is no connection");
+            assert!(NoWay::within(&error).is_none(), "the way is open: {error}");
+            assert_eq!(error.kind(), io::ErrorKind::HostUnreachable, "and nobody refused it");
+        }
     }
 
     #[tokio::test]
