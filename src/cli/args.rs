@@ -34,9 +34,17 @@ pub(super) struct Arguments {
     pub(super) global: GlobalArgs,
 }
 
-/// The program as the parser knows it: for completions, manual pages and whoever compares words with it.
-pub fn command() -> clap::Command {
+/// The program as the parser knows it.
+pub(super) fn command() -> clap::Command {
     Arguments::command()
+}
+
+/// The same with everything worked out that each command inherits, and without the command that only prints help: for
+/// manual pages, and for whoever compares words with it.
+pub fn built_command() -> clap::Command {
+    let mut program = command().disable_help_subcommand(true);
+    program.build();
+    program
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 failed or declined, 2 wrong usage or input,\n\
@@ -114,14 +122,17 @@ pub(super) struct GlobalArgs {
 impl GlobalArgs {
     /// A flag that names a file, if one is given.
     pub(super) fn named_file(&self) -> Option<&'static str> {
+        self.named_files().next().map(|(flag, _)| flag)
+    }
+
+    fn named_files(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
         let files = [("--nodes", &self.nodes), ("--cluster", &self.cluster), ("--settings", &self.settings)];
-        files.into_iter().find(|(_, file)| file.is_some()).map(|(flag, _)| flag)
+        files.into_iter().filter_map(|(flag, file)| Some((flag, file.as_ref()?)))
     }
 
     /// The flags by which another call finds the same cluster, each with a space before it.
     pub(super) fn same_cluster(&self) -> String {
-        let files = [("--nodes", &self.nodes), ("--cluster", &self.cluster), ("--settings", &self.settings)];
-        let files = files.into_iter().filter_map(|(flag, file)| Some((flag, file.as_ref()?.display().to_string())));
+        let files = self.named_files().map(|(flag, file)| (flag, file.display().to_string()));
         let name = self.cluster_name.as_ref().map(|name| ("--cluster-name", name.clone()));
         files.chain(name).map(|(flag, value)| format!(" {flag} {}", shell_quoted(&value))).collect::<Vec<_>>().concat()
     }

@@ -74,16 +74,17 @@ fn look(here: &Path) -> Folder {
 /// Writes a file that is not there, or adds to one that is. What appeared in between is not written over.
 fn carry_out(here: &Path, FileStep { file, step, .. }: &FileStep) -> io::Result<()> {
     let path = here.join(file);
-    let (mut options, text) = (
-        OpenOptions::new(),
-        match step {
-            Step::Write(text) | Step::Append(text) => text,
-            Step::Keep => return Ok(()),
-        },
-    );
-    match step {
-        Step::Append(_) => options.append(true),
-        _ => options.write(true).create_new(true),
+    let mut options = OpenOptions::new();
+    let text = match step {
+        Step::Write(text) => {
+            options.write(true).create_new(true);
+            text
+        }
+        Step::Append(text) => {
+            options.append(true);
+            text
+        }
+        Step::Keep => return Ok(()),
     };
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

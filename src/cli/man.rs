@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use clap::Command;
 use clap_mangen::Man;
 
-use super::args::command;
+use super::args::built_command;
 use super::exit::Exit;
 use crate::ui::Ui;
 
@@ -39,8 +39,7 @@ pub(super) fn man(args: &ManArgs, ui: &mut Ui) -> io::Result<Exit> {
 
 /// The manual pages with their file names, that of the program first.
 pub fn manual_pages() -> Vec<(String, String)> {
-    let mut program = command().disable_help_subcommand(true);
-    program.build();
+    let program = built_command();
     let mut pages = Vec::new();
     collect(&program, &mut pages);
     pages

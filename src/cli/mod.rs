@@ -28,7 +28,7 @@ mod wait;
 mod way;
 mod world;
 
-pub use args::command;
+pub use args::built_command;
 pub use completions::completion_script;
 pub use exit::Exit;
 pub use main::main;

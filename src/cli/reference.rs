@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 
-use super::args::command;
+use super::args::built_command;
 use super::exit::Exit;
 
 const INTRODUCTION: &str = "# Command reference
@@ -16,8 +16,7 @@ const INTRODUCTION: &str = "# Command reference
 
 /// Every command with its flags, the flags of all commands and the exit codes, as Markdown.
 pub fn command_reference() -> String {
-    let mut program = command().disable_help_subcommand(true);
-    program.build();
+    let program = built_command();
     let mut page = INTRODUCTION.to_owned();
     add(&mut page, "\n## For every command\n");
     table(&mut page, program.get_arguments().filter(|arg| arg.is_global_set()));

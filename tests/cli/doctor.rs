@@ -1,13 +1,4 @@
-use crate::harness::{GOOD, Simulated, Workdir};
-
-const READY: &str = "\
-name: home
-network: {cidr: 192.168.1.0/24}
-proxmox: {node: pve1, storage: local-lvm}
-defaults: {talos_template: talos-1.12.0}
-nodes:
-  - {name: cp-1, address: 192.168.1.11, controller: true, mac_addr: 'bc:24:11:00:00:11'}
-";
+use crate::harness::{GOOD, READY, Simulated, Workdir};
 
 #[test]
 fn a_ready_proxmox_is_called_ready() {

@@ -3,16 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::ground::skipped;
+use crate::ground::{on_path, skipped};
 use crate::harness::{Run, Simulated, Workdir};
 use crate::tidied::tidied;
 
 /// go-task, as `.ci/run` installs it or as it is on the PATH. Another program of that name does not count.
 fn go_task() -> Option<PathBuf> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools/go-task/bin/task");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path).map(|folder| folder.join("task"));
-    let found = std::iter::once(ours).chain(on_path).find(|task| {
+    let found = std::iter::once(ours).chain(on_path("task")).find(|task| {
         let version = Command::new(task).arg("--version").stdin(Stdio::null()).output();
         version.is_ok_and(|output| {
             String::from_utf8_lossy(&output.stdout).trim_start_matches("Task version: v").contains("3.")

@@ -5,18 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::ground::skipped;
-use crate::harness::{GOOD, Run, Simulated, Workdir};
-
-/// Fits the world of three hosts.
-const READY: &str = "\
-name: home
-network: {cidr: 192.168.1.0/24}
-proxmox: {node: pve1, storage: local-lvm}
-defaults: {talos_template: talos-1.12.0}
-nodes:
-  - {name: cp-1, address: 192.168.1.11, controller: true, mac_addr: 'bc:24:11:00:00:11'}
-";
+use crate::ground::{on_path, skipped};
+use crate::harness::{GOOD, READY, Run, Simulated, Workdir};
 
 /// Encrypted by the real program, with a key that nobody has.
 const ENCRYPTED: &str = include_str!("../fixtures/sops/secrets.sops.yaml");
@@ -291,11 +281,9 @@ fn ctrl_c_ends_both_of_them() {
     assert_eq!(fails("is_interrupted").run(["plan"]).to_string(), "exit: 130");
 }
 
-/// The folder of a program on our own PATH.
+/// The folder of a program on the PATH.
 fn folder_of(program: &str) -> Option<String> {
-    let path = std::env::var_os("PATH")?;
-    let folder = std::env::split_paths(&path).find(|folder| folder.join(program).is_file())?;
-    folder.to_str().map(str::to_owned)
+    on_path(program).next()?.parent()?.to_str().map(str::to_owned)
 }
 
 #[test]

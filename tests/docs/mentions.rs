@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Command;
-use pvetalos::cli::{Exit, command};
+use pvetalos::cli::{Exit, built_command};
 use pvetalos::config::{Schema, schema};
 use serde_json::Value;
 
@@ -11,12 +11,6 @@ use crate::markdown::{Document, documents, root};
 
 /// Flags of other programs that stand alone in a sentence about them.
 const FOREIGN_FLAGS: [&str; 4] = ["--privsep", "--propagate", "--append", "--protection"];
-
-fn program() -> Command {
-    let mut program = command().disable_help_subcommand(true);
-    program.build();
-    program
-}
 
 fn flags(command: &Command) -> BTreeSet<String> {
     command.get_arguments().filter_map(|arg| arg.get_long()).map(|long| format!("--{long}")).collect()
@@ -66,7 +60,7 @@ fn wrong_in(code: &str, program: &Command) -> Option<String> {
 
 #[test]
 fn every_command_and_flag_that_is_named_exists() {
-    let program = program();
+    let program = built_command();
     let mut wrong = Vec::new();
     for document in documents() {
         let lines = document.blocks.iter().filter(|block| ["sh", "console"].contains(&block.language.as_str()));
@@ -86,7 +80,7 @@ fn every_command_and_flag_that_is_named_exists() {
 
 #[test]
 fn what_does_not_exist_is_found_out() {
-    let program = program();
+    let program = built_command();
     for wrong in [
         "pvetalos provison",
         "pvetalos plan --yes",
@@ -108,7 +102,7 @@ fn what_does_not_exist_is_found_out() {
 fn every_command_is_in_the_readme_and_every_flag_in_the_reference() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("it can be read");
     let reference = std::fs::read_to_string(root().join("docs/commands.md")).expect("it can be read");
-    let program = program();
+    let program = built_command();
     for inner in program.get_subcommands() {
         let name = format!("pvetalos {}", inner.get_name());
         assert!(readme.contains(&name), "README.md does not name `{name}`");

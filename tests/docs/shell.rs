@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::ground::on_path;
+
 /// What a command printed, on both streams, and how it ended.
 pub(crate) struct Ran {
     pub(crate) printed: String,
@@ -14,8 +16,7 @@ pub(crate) struct Ran {
 const LIMIT: Duration = Duration::from_mins(5);
 
 pub(crate) fn has(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    on_path(program).next().is_some()
 }
 
 /// Runs pieces of shell in one bash, in a folder of its own, so that what one does is there for the next.
