@@ -77,14 +77,20 @@ impl Script<'_> {
         script.line(&format!("talosctl config node {}", first.address));
         // A control plane that is made anew, and bootstrapped because the others are silent, would begin a second cluster.
         let (new, old) = (controllers().any(NodeHandover::is_ready), controllers().any(NodeHandover::is_configured));
-        if new && old {
-            script.line("# Some control planes are new and others are not. Only if this cluster was never begun: talosctl bootstrap");
-        } else {
+        let alike = controllers().all(NodeHandover::is_ready) || controllers().all(NodeHandover::is_configured);
+        if alike {
             script.line("begun=");
             script.line(&format!("for node in {addresses}; do"));
             script.line("  if talosctl --nodes \"$node\" etcd members >/dev/null 2>&1; then begun=yes; fi");
             script.line("done");
             script.line("[ \"$begun\" ] || talosctl bootstrap");
+        } else {
+            let why = if new && old {
+                "Some control planes are new and others are not."
+            } else {
+                "Not every control plane answers."
+            };
+            script.line(&format!("# {why} Only if this cluster was never begun: talosctl bootstrap"));
         }
         script.line(&format!("talosctl kubeconfig --force {folder}/kubeconfig"));
     }

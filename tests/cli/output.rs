@@ -84,6 +84,14 @@ fn a_cluster_is_not_begun_twice() {
     let script = output(&workdir, &["--talosctl"]).stdout;
     assert!(!script.contains("|| talosctl bootstrap"), "a second cluster would begin: {script}");
     assert!(script.contains("# Some control planes are new and others are not."), "{script}");
+    // One that is new beside one that is off, and may know a cluster.
+    let nodes = NODES.replace(
+        "name: w-3, address: 192.168.1.14, controller: false",
+        "name: w-3, address: 192.168.1.14, controller: true",
+    );
+    let script = output(&Workdir::with_nodes(nodes).file("world.yaml", world("")), &["--talosctl"]).stdout;
+    assert!(!script.contains("|| talosctl bootstrap"), "a second cluster would begin: {script}");
+    assert!(script.contains("# Not every control plane answers."), "{script}");
 }
 
 #[test]
